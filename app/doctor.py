@@ -15,9 +15,9 @@ from typing import Final
 from msgspec import Struct
 
 from app import golden, qt_probe
-from app.files.folders import get_default_folder
-from app.storage import ProblemKind, Profile, StorageError, open_profile
-from app.storage.database import FILE_NAME
+from app.files.folders import get_profile_folder
+from app.storage import StorageProblemKind, Profile, StorageError, open_profile
+from app.storage.database import PROFILE_FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import get_program_version
 from engine.flow import compiled
@@ -105,8 +105,10 @@ def _check_qt() -> Iterator[CheckResult]:
         return
     starts = build_message("Qt {version} starts on {platform}", version=probe.qt, platform=probe.platform)
     yield CheckResult(build_message("window"), True, starts)
-    if probe.families:
-        yield CheckResult(build_message("fonts"), True, build_message("{n} font families", n=probe.families))
+    if probe.font_family_count:
+        yield CheckResult(
+            build_message("fonts"), True, build_message("{n} font families", n=probe.font_family_count)
+        )
     else:
         message = build_message(
             "Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core"
@@ -117,32 +119,32 @@ def _check_qt() -> Iterator[CheckResult]:
 def _check_storage() -> Iterator[CheckResult]:
     with tempfile.TemporaryDirectory() as folder:
         yield _run_check(build_message("storage"), lambda: _check_run_storage(Path(folder)))
-    yield _run_check(PROFILE, _read_the_profile)
+    yield _run_check(PROFILE_CHECK_NAME, _check_profile)
 
 
-PROFILE: Final = build_message("profile")
+PROFILE_CHECK_NAME: Final = build_message("profile")
 
 
 def _run_check(name: str, check: Callable[[], tuple[bool, str]]) -> CheckResult:
     try:
         return CheckResult(name, *check())
     except StorageError as problem:
-        return CheckResult(name, problem.kind is ProblemKind.IN_USE, str(problem))
+        return CheckResult(name, problem.kind is StorageProblemKind.IN_USE, str(problem))
 
 
 def _check_run_storage(folder: Path) -> tuple[bool, str]:
     with open_profile(folder) as profile:
         run = profile.begin_run("doctor", "", "", 1, get_program_version(), "lab")
-        profile.append(run, 0, "0 note doctor")
+        profile.append_line(run, 0, "0 note doctor")
         recorded = [line.text for line in profile.read_journal(run)]
     text = build_message("created and wrote a new profile, and read it back: {text}", text=str(recorded))
     return recorded == ["0 note doctor"], text
 
 
-def _read_the_profile() -> tuple[bool, str]:
-    folder = get_default_folder()
+def _check_profile() -> tuple[bool, str]:
+    folder = get_profile_folder()
     if not folder.exists():
-        if not _can_make(folder):
+        if not _can_create_folder(folder):
             return False, build_message(
                 "cannot create {path}. You can play drills, but nothing is recorded. Set "
                 "MIRRORDRILL_PROFILE to a writable folder.",
@@ -150,13 +152,13 @@ def _read_the_profile() -> tuple[bool, str]:
             )
         return True, build_message("{path} will be created at the first start", path=str(folder))
     with open_profile(folder) as profile:
-        finished, faults = len(profile.list_results()), profile.find_faults()
+        finished, faults = len(profile.list_results()), profile.find_data_faults()
     if faults:
         return False, join_messages(" ", faults)
     return True, build_message("{path} is intact; finished runs: {n}", path=str(folder), n=finished)
 
 
-def _can_make(folder: Path) -> bool:
+def _can_create_folder(folder: Path) -> bool:
     nearest = next(parent for parent in folder.absolute().parents if parent.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
@@ -164,7 +166,7 @@ def _can_make(folder: Path) -> bool:
 @contextmanager
 def open_existing_profile() -> Iterator[Profile | None]:
     """Open the profile. Yield None if there is none, or if it cannot be opened (`run_checks` reports the reason)."""
-    folder = get_default_folder()
+    folder = get_profile_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None
     except StorageError:
@@ -176,16 +178,16 @@ def open_existing_profile() -> Iterator[Profile | None]:
             profile.close()
 
 
-def export(target: Path) -> int:
+def export_default_profile(target: Path) -> int:
     """Export the whole profile, of any version, to *target*. Return the number of rows.
 
     Raises StorageError.
     """
-    return export_profile(get_default_folder() / FILE_NAME, target)
+    return export_profile(get_profile_folder() / PROFILE_FILE_NAME, target)
 
 
 def _check_golden_run() -> CheckResult:
-    own_play, recorded = golden.play_golden_run(), golden.load_recorded()
+    own_play, recorded = golden.play_golden_run(), golden.load_recorded_hashes()
     if own_play == recorded:
         text = build_message("a recorded run replays identically on this computer")
     elif own_play.events == recorded.events:

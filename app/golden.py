@@ -13,14 +13,14 @@ from engine.drill.running.drill import Drill, play_inputs
 from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
-INPUT_LINES: Final = """\
+GOLDEN_INPUT_LINES: Final = """\
 5 sql SERVER_B SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring
 30 power-off SERVER_A
 70 power-on SERVER_A
 170 sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER
 """
-END_S: Final = 240.0
-FILE: Final = "golden.json"
+GOLDEN_RUN_END_S: Final = 240.0
+GOLDEN_HASHES_FILE: Final = "golden.json"
 
 
 class GoldenHashes(Struct, frozen=True):
@@ -33,18 +33,18 @@ class GoldenHashes(Struct, frozen=True):
 
 def play_golden_run() -> GoldenHashes:
     """Play the run on this machine and return its hashes."""
-    drill = Drill(scenario_files.find("lab").load())
-    play_inputs(drill, parse_script(INPUT_LINES)[0])
-    drill.advance_to(to_ticks(END_S))
+    drill = Drill(scenario_files.find_scenario_file("lab").load())
+    play_inputs(drill, parse_script(GOLDEN_INPUT_LINES)[0])
+    drill.advance_to(to_ticks(GOLDEN_RUN_END_S))
     text = json.dumps([(e.tick, e.kind, e.server, e.database, e.text) for e in drill.events])
     return GoldenHashes(
         hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.compute_state_hash()
     )
 
 
-def load_recorded() -> GoldenHashes:
+def load_recorded_hashes() -> GoldenHashes:
     """Return the result of the machine on which this version was built."""
-    text = resources.files("assets").joinpath(FILE).read_text(encoding="utf-8")
+    text = resources.files("assets").joinpath(GOLDEN_HASHES_FILE).read_text(encoding="utf-8")
     return GoldenHashes(**json.loads(text))
 
 

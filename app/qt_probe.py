@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-TIMEOUT_S: Final = 60.0
+PROBE_TIMEOUT_S: Final = 60.0
 """Time limit of the test. A cold start of Qt from a slow disk takes some seconds."""
 
 LIBRARIES_FILE: Final = Path(__file__).with_name("qt_libraries.txt")
@@ -48,7 +48,7 @@ def _can_load(library: str) -> bool:
     return True
 
 
-_PROGRAM: Final = """
+_PROBE_PROGRAM: Final = """
 import json
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -64,28 +64,28 @@ class QtProbeResult(Struct, frozen=True):
     problem: str | None
     qt: str = ""
     platform: str = ""
-    families: int = 0
+    font_family_count: int = 0
     """Number of font families that Qt finds."""
 
 
 def start_probe() -> subprocess.Popen[str]:
     """Start the test in another process. `finish_probe` returns its result, so that the caller can work meanwhile."""
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", _PROBE_PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
-def finish_probe(trying: subprocess.Popen[str]) -> QtProbeResult:
+def finish_probe(process: subprocess.Popen[str]) -> QtProbeResult:
     """Wait for the test and return its result. If Qt did not start, the result names the missing parts."""
-    with trying:
+    with process:
         try:
-            output, text = trying.communicate(timeout=TIMEOUT_S)
+            output, text = process.communicate(timeout=PROBE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            trying.kill()
-            return QtProbeResult(f"Qt did not start within {TIMEOUT_S:g} s.")
-    if trying.returncode == 0:
+            process.kill()
+            return QtProbeResult(f"Qt did not start within {PROBE_TIMEOUT_S:g} s.")
+    if process.returncode == 0:
         return QtProbeResult(None, **json.loads(output.splitlines()[-1]))
-    return QtProbeResult(explain_failure(text, dict(os.environ)))
+    return QtProbeResult(explain_qt_failure(text, dict(os.environ)))
 
 
 def probe_qt() -> QtProbeResult:
@@ -93,7 +93,7 @@ def probe_qt() -> QtProbeResult:
     return finish_probe(start_probe())
 
 
-def explain_failure(output: str, environment: dict[str, str]) -> str:
+def explain_qt_failure(output: str, environment: dict[str, str]) -> str:
     """Explain which part is missing and how to install it, from the error *output* of Qt or Python."""
     library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", output)
     module = re.search(r"No module named '([^']+)'", output)

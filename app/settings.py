@@ -14,7 +14,7 @@ from msgspec import Struct
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.files import atomic_write
-from app.files.folders import get_default_folder, is_special_file, keep_private
+from app.files.folders import get_profile_folder, is_special_file, make_file_private
 from app.words.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
@@ -40,28 +40,28 @@ FONT_SCALE: Final = WindowSettingKey("look/font_scale", 1.0, bounds=(FONT_SCALES
 LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
 ALWAYS, PRESENTING, NEVER = "always", "presenting", "never"
-FAILOVER_MOMENT: Final = WindowSettingKey("look/failover_moment", ALWAYS)
+FAILOVER_STAGING: Final = WindowSettingKey("look/failover_moment", ALWAYS)
 """Runs in which failovers are staged: ALWAYS (except exams), PRESENTING or NEVER."""
-GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
+WINDOW_GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 CARD_POSITIONS: Final = WindowSettingKey("topology/places", "{}")
 """JSON: scenario -> card -> [x, y], the position to which the user has moved the card."""
 RECENT_FILES: Final = WindowSettingKey("files/recent", "[]")
 """JSON list of paths of recent files, newest first."""
-BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
+STATE_BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 """Layout and text scale before the presenter mode; empty while the mode is off."""
-BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
+THEME_BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
 """Theme before high contrast, to which the same key returns."""
-PLAYER: Final = WindowSettingKey("export/player", "")
+PLAYER_NAME: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty for the name of the user account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """True if the program asks for a reflection on a run before it shows the points."""
 CLASS_SEAT: Final = WindowSettingKey("class/seat", "")
 """JSON: code, name and consent of the last class, and whether the seat is still in the class."""
-CLASS_HELD: Final = WindowSettingKey("class/held", "")
+HOSTED_CLASS_DATABASE: Final = WindowSettingKey("class/held", "")
 """Path of the database of the class that this window hosts; empty after the class was closed."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
-NOTES: Final = WindowSettingKey("topology/notes", "{}")
+TOPOLOGY_NOTES: Final = WindowSettingKey("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], the notes on the topology."""
 
 
@@ -73,7 +73,7 @@ def build_layout_key(profile: str) -> WindowSettingKey[QByteArray]:
 COORDINATE_MAX: Final = 100_000.0
 """Maximum coordinate of cards and notes, in units of the topology. Assumed."""
 
-FILE_NAME: Final = "window.ini"
+SETTINGS_FILE_NAME: Final = "window.ini"
 UNSAVED_FILE_NAME: Final = ":/nowhere/window.ini"
 """File name for settings that last only as long as the window, because Qt cannot write to its resources."""
 
@@ -82,7 +82,7 @@ class WindowSettings:
     """Settings with typed access. A stored value of another type is ignored."""
 
     def __init__(self, store: QSettings | None = None) -> None:
-        self._obstacle = _find_obstacle(get_default_folder() / FILE_NAME) if store is None else None
+        self._obstacle = _find_obstacle(get_profile_folder() / SETTINGS_FILE_NAME) if store is None else None
         if self._obstacle is not None:
             store = QSettings(UNSAVED_FILE_NAME, QSettings.Format.IniFormat)
             store.clear()  # removes settings that Qt remembers from an earlier window of this process
@@ -91,7 +91,7 @@ class WindowSettings:
         """Function that is called after each change."""
 
     @property
-    def problem(self) -> str:
+    def write_problem(self) -> str:
         """Write to disk now, and return the problem as a sentence in the current language, or an empty text."""
         if self._obstacle is not None:
             text = tr(
@@ -163,10 +163,10 @@ def _open_profile_settings() -> QSettings:
 
     Version 0.1.0 used the system's location. Its settings are moved once.
     """
-    file = get_default_folder() / FILE_NAME
+    file = get_profile_folder() / SETTINGS_FILE_NAME
     _remove_objects(file)
     is_new = not file.exists()
-    keep_private(file)
+    make_file_private(file)
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
     before.setFallbacksEnabled(False)
@@ -187,19 +187,19 @@ def _remove_objects(file: Path) -> None:
     This program writes no objects.
     """
     try:
-        text = file.read_bytes() if file.stat().st_size <= SIZE_MAX else b""
+        text = file.read_bytes() if file.stat().st_size <= SETTINGS_BYTES_MAX else b""
     except OSError:
         return  # Qt reports this problem
     lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
-    harmless = [line for line in lines if not _OBJECT_VALUE.search(_unescape(line))]
+    harmless = [line for line in lines if not _OBJECT_VALUE_PATTERN.search(_unescape(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):
         with contextlib.suppress(OSError):
             atomic_write.write_atomically(file, b"".join(harmless))
 
 
-SIZE_MAX: Final = 4_000_000
+SETTINGS_BYTES_MAX: Final = 4_000_000
 """Maximum size of the file in bytes. Assumed: a hundred times the usual size."""
-_OBJECT_VALUE: Final = re.compile(rb"@(?:Variant|DateTime)\(")
+_OBJECT_VALUE_PATTERN: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 """Pattern of values that QSettings decodes with QDataStream."""
 
 

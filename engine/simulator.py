@@ -11,7 +11,7 @@ Change propagation
     `_propagate_changes` calls the listeners once, in a fixed order: log space, witnesses, membership and
     roles of the cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow.
     `streams.update_flow` rebuilds the setups of only the log sources that have changed. Timers that only
-    check and change nothing (`DATABASE_STATE_LOOKS`) do not start a propagation, so a second without events costs one
+    check and change nothing (`DATABASE_STATE_STYLES`) do not start a propagation, so a second without events costs one
     compiled run.
 
 Reasons

@@ -52,7 +52,7 @@ In a real class, the computers of the seats start Python in parallel. Here all s
 
 def play_reference_log() -> list[tuple[int, str, str]]:
     """Return (tick, line, hash) entries of the reference solution, with an entry every MARK_S."""
-    scenario = scenario_files.find(SCENARIO).load()
+    scenario = scenario_files.find_scenario_file(SCENARIO).load()
     drill = play_reference(scenario)
     replayed, entries = Drill(scenario, drill.seed, drill.mode), []
     todo = [(item.tick, item.line_without_time) for item in drill.journal]

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from app.files import scenario_files, summaries
-from app.files.summary import FILE_NAME
+from app.files.summary import CACHE_FILE_NAME
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import get_program_version
 from engine.drill.running.solution import play_reference
@@ -36,7 +36,10 @@ def build_summaries() -> str:
     shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     version = get_program_version()
     return summaries.format_cache(
-        {summaries.compute_key(file, version): summaries.build_summary(file.load(), True) for file in shipped}
+        {
+            summaries.compute_cache_key(file, version): summaries.build_summary(file.load(), True)
+            for file in shipped
+        }
     )
 
 
@@ -48,7 +51,7 @@ def main() -> None:
         ]
         FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
         summaries.read_error_numbers.cache_clear()
-    FILE.with_name(FILE_NAME).write_text(build_summaries(), encoding="utf-8")
+    FILE.with_name(CACHE_FILE_NAME).write_text(build_summaries(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 
 from app.main_window import MainWindow
 from app.settings import WindowSettings
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCK_SPECS
 
 if TYPE_CHECKING:
     from app.storage import Profile
@@ -26,7 +26,9 @@ class OpenWindow(MainWindow):
         if name not in parts:
             raise AttributeError(name)
         part = self.findChild(parts[name])
-        if part is None and any(dock.view.endswith(f":{parts[name].__name__}") for dock in DOCKS):
+        if part is None and any(
+            dock.view_class_path.endswith(f":{parts[name].__name__}") for dock in DOCK_SPECS
+        ):
             return self.desk.get_view_of(parts[name])
         return part
 
@@ -38,7 +40,7 @@ class OpenWindow(MainWindow):
 
     def select_drill(self, name: str) -> None:
         """Select the drill *name* on the start page."""
-        self.picker.chosen.emit(name)
+        self.picker.drill_chosen.emit(name)
 
     def start_drill(self, mode: str) -> None:
         """Start the drill from its brief in *mode*."""
@@ -91,37 +93,37 @@ def build_window(
 @cache
 def _get_parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
-    from app.main_window.appearance import Appearance
-    from app.main_window.bundles import BundleDialogs
-    from app.main_window.commands import PaletteCommands
+    from app.main_window.appearance import AppearanceSettings
+    from app.main_window.bundles import BundleController
+    from app.main_window.commands import PaletteController
     from app.main_window.confirmations import ConfirmationDialogs
-    from app.main_window.debrief_page import DebriefPage
+    from app.main_window.debrief_page import DebriefController
     from app.main_window.desk import Desk
-    from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
-    from app.main_window.diagnostics import InstallationCheckDialog
-    from app.main_window.drill_choice import DrillChoice
+    from app.main_window.desk_page import DeskConnection, DeskPage, RunFactsLabel
+    from app.main_window.diagnostics import InstallationCheckController
+    from app.main_window.drill_choice import DrillSelectionController
     from app.main_window.failover_moment import StageController
-    from app.main_window.files import FileOpener, ScriptFiles
-    from app.main_window.first_run import Introduction
+    from app.main_window.files import FileOpener, ScriptFileController
+    from app.main_window.first_run import IntroductionController
     from app.main_window.learning import LessonController
-    from app.main_window.navigation import Navigation
+    from app.main_window.navigation import PageNavigation
     from app.main_window.presenter_mode import FullScreenMode, PresenterMode
     from app.main_window.quarantine import QuarantineGate
-    from app.main_window.replay import LoadingBar, ReplayControls, TimeSelection
+    from app.main_window.replay import LoadingBar, ReplayController, TimeSelection
     from app.main_window.run_controller import RunController
-    from app.main_window.runs import BranchViews, FinishedRunController
-    from app.main_window.scenario_editor import EditorLauncher
+    from app.main_window.runs import BranchController, FinishedRunController
+    from app.main_window.scenario_editor import ScenarioEditorController
     from app.main_window.session import HostSession
-    from app.main_window.tools import ProgressPages, ToolPages
-    from app.views.briefing import Briefing, BriefPage
-    from app.views.charts import Charts
-    from app.views.console import Console
-    from app.views.debrief import Debrief
+    from app.main_window.tools import ProgressPageController, ToolPageController
+    from app.views.briefing import BriefingPanel, BriefPage
+    from app.views.charts import ChartView
+    from app.views.console import QueryConsole
+    from app.views.debrief import DebriefView
     from app.views.help import HelpDialog
     from app.views.history import RunHistoryPage
     from app.views.input_line import CommandLine
     from app.views.object_explorer import ObjectExplorer
-    from app.views.palette import Palette
+    from app.views.palette import CommandPalette
     from app.views.timeline import Timeline
     from app.views.timing import TimingPanel
     from app.views.topology import TopologyView
@@ -130,26 +132,26 @@ def _get_parts() -> dict[str, type[Any]]:
 
     return {
         "input_line": CommandLine,
-        "appearance": Appearance,
-        "branches": BranchViews,
+        "appearance": AppearanceSettings,
+        "branches": BranchController,
         "brief": BriefPage,
-        "briefing": Briefing,
-        "bundling": BundleDialogs,
-        "charts": Charts,
-        "choice": DrillChoice,
-        "commands": PaletteCommands,
+        "briefing": BriefingPanel,
+        "bundling": BundleController,
+        "charts": ChartView,
+        "choice": DrillSelectionController,
+        "commands": PaletteController,
         "connection": DeskConnection,
-        "console": Console,
-        "debrief": Debrief,
-        "debriefing": DebriefPage,
+        "console": QueryConsole,
+        "debrief": DebriefView,
+        "debriefing": DebriefController,
         "desk": Desk,
         "desk_page": DeskPage,
-        "diagnostics": InstallationCheckDialog,
-        "editing": EditorLauncher,
+        "diagnostics": InstallationCheckController,
+        "editing": ScenarioEditorController,
         "explorer": ObjectExplorer,
         "failover_moment": StageController,
         "files": FileOpener,
-        "first_run": Introduction,
+        "first_run": IntroductionController,
         "full_screen": FullScreenMode,
         "help": HelpDialog,
         "history": RunHistoryPage,
@@ -157,22 +159,22 @@ def _get_parts() -> dict[str, type[Any]]:
         "learning": LessonController,
         "loading": LoadingBar,
         "moments": TimeSelection,
-        "navigation": Navigation,
-        "palette_of_commands": Palette,
+        "navigation": PageNavigation,
+        "palette_of_commands": CommandPalette,
         "play": RunController,
         "presenting": PresenterMode,
-        "progress": ProgressPages,
+        "progress": ProgressPageController,
         "quarantine": QuarantineGate,
-        "replay": ReplayControls,
-        "run_facts": RunFacts,
+        "replay": ReplayController,
+        "run_facts": RunFactsLabel,
         "runs": FinishedRunController,
-        "scripts": ScriptFiles,
+        "scripts": ScriptFileController,
         "session": HostSession,
         "table": TopologyTable,
         "teller": Announcer,
         "timeline": Timeline,
         "timing": TimingPanel,
-        "tools": ToolPages,
+        "tools": ToolPageController,
         "topology": TopologyView,
         "transport": TimeControls,
     }

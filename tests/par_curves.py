@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from app.files import certificates, scenario_files
-from app.files.generated_drills import GENERATORS
+from app.files.generated_drills import GENERATOR_NAMES
 from engine.chance import RandomStream
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
@@ -124,7 +124,7 @@ def play_runs(start: int = 0) -> Iterator[Run]:
 
 def play_hostile_runs(start: int = 0) -> Iterator[Run]:
     """Yield endlessly runs of own and newly generated drills with random players."""
-    generators = [scenario_files.find(name).load() for name in GENERATORS]
+    generators = [scenario_files.find_scenario_file(name).load() for name in GENERATOR_NAMES]
     rounds_and_drills = (
         (player, drill)
         for player in itertools.count(1)
@@ -148,7 +148,7 @@ def main() -> None:
             break
         before_s = time.process_time()
         try:
-            account = run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
+            account = run_to_completion(analyze_regret(drill, certificates.load_certified_plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1

@@ -45,12 +45,12 @@ def read_certificate(name: str) -> Any:
 
 
 def compute_text_hash(name: str) -> str:
-    return hashlib.sha256(scenario_files.find(name).text.encode()).hexdigest()
+    return hashlib.sha256(scenario_files.find_scenario_file(name).text.encode()).hexdigest()
 
 
 def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     """Return plan -> total and state hash. Complete drills play the plans of the certificate."""
-    scenario = scenario_files.find(name).load()
+    scenario = scenario_files.find_scenario_file(name).load()
     data = read_certificate(name)
     replays = {}
     for plan in PLAN_KINDS:
@@ -62,7 +62,7 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
 
 def compute_waiting_costs(name: str) -> WaitingCostFields:
     """Compute the costs of waiting in *name* from the plans of its certificate, and replay its last chance."""
-    scenario = scenario_files.find(name).load()
+    scenario = scenario_files.find_scenario_file(name).load()
     data = read_certificate(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
     par, shortest, _ = known_plans = [parse_script("\n".join(lines or ()))[0] for lines in plans]
@@ -89,7 +89,7 @@ def reaches_all_goals(scenario: Scenario, seed: int, lines: Sequence[str]) -> bo
 
 def compute_blunder_share(name: str) -> BlunderFields:
     """Compute the share of blunders in *name*. The plans of its certificate serve as continuations."""
-    scenario = scenario_files.find(name).load()
+    scenario = scenario_files.find_scenario_file(name).load()
     data = read_certificate(name)
     search = ParSearch(scenario, data["seed"])
     for _ in search.run_steps(certificate.read_fair_plans(data)):

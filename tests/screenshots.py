@@ -27,8 +27,8 @@ from app.classroom.seat_state import SeatState, build_tile
 from app.classroom.verdict import LogReplay
 from app.files import certificates
 from app.main_window import window as window_module
-from app.main_window.appearance import apply_theme
-from app.main_window.presenter_mode import TEXT_SCALE
+from app.main_window.appearance import apply_stored_theme
+from app.main_window.presenter_mode import PRESENTER_TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import ActionTarget
@@ -98,8 +98,8 @@ def open_screenshot_window(
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
     store.set(settings.INTRODUCTION_SEEN, True)
-    store.set(settings.FAILOVER_MOMENT, settings.NEVER)
-    apply_theme(store)
+    store.set(settings.FAILOVER_STAGING, settings.NEVER)
+    apply_stored_theme(store)
     with open_profile(folder / "profile") as profile:
         window = build_window(profile, store, use_timer=False)
         window.session.host.at_once_s = float("inf")
@@ -176,7 +176,9 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
     scale = window.store.get(settings.FONT_SCALE)
-    window.appearance.set_font_scale(max(scale, TEXT_SCALE))  # Leave full screen, which has its own size.
+    window.appearance.set_font_scale(
+        max(scale, PRESENTER_TEXT_SCALE)
+    )  # Leave full screen, which has its own size.
     yield "presenting"
     window.appearance.set_font_scale(scale)
     window.appearance.set_layout(LEARNER)
@@ -303,10 +305,10 @@ def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
         seat.record_reachable_points(
             at_s,
             run_to_completion(
-                search_value(cast(SearchDrill, run.drill), certificates.load_plans(run.drill)[:1])
+                search_value(cast(SearchDrill, run.drill), certificates.load_certified_plans(run.drill)[:1])
             ),
         )
-    seat.verdict, seat.away = run.build_verdict(), name != "Finn"
+    seat.verdict, seat.is_at_other_host = run.build_verdict(), name != "Finn"
     seat.hand = "Was that the right server?" if number in RAISED_HANDS else None
     return seat
 
@@ -333,7 +335,7 @@ def _walk_first_steps(window: OpenWindow) -> Iterator[str]:
     of each.
     """
     picker = window.picker
-    picker.show_recommendation(picker.top.recommendation, newcomer=True)
+    picker.show_recommendation(picker.top.recommendation, is_new_user=True)
     yield "start-new-user"
     picker.paths.buttons["ag"].click()
     picker.search.setText("commits")

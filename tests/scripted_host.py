@@ -14,8 +14,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from app.classroom import certificate
 from app.classroom.code import Invitation, compute_fingerprint, create_secret
 from app.classroom.messages.codec import WireMessage, encode
-from app.classroom.messages.replies import AcknowledgedActions, ToSeat
-from app.classroom.scenario import build_seat_text
+from app.classroom.messages.replies import AcknowledgedActions, SeatMessage
+from app.classroom.scenario import build_seat_scenario_text
 from app.classroom.seat_log import SeatAssignment, build_welcome
 from app.files import own_certificate
 from engine.drill.running.modes import DrillMode
@@ -30,7 +30,7 @@ class ScriptedHost(threading.Thread):
     def __init__(self, scenario: str, mode: str, reflect: bool = False) -> None:
         super().__init__(daemon=True)
         loaded = load_shipped_scenario(scenario)
-        text = build_seat_text(loaded, DrillMode(mode))
+        text = build_seat_scenario_text(loaded, DrillMode(mode))
         self._assignment = SeatAssignment(1, "", scenario, text, loaded.seed, mode)
         self._reflect = reflect
         self._pem = certificate.create_certificate()
@@ -48,7 +48,7 @@ class ScriptedHost(threading.Thread):
         shown_fingerprint = compute_fingerprint(certificate.convert_to_der(self._pem[0]))
         return str(Invitation(create_secret(), shown_fingerprint, "127.0.0.1", self._port))
 
-    def send_message(self, message: ToSeat | dict[str, Any]) -> None:
+    def send_message(self, message: SeatMessage | dict[str, Any]) -> None:
         """Send *message* to the seat."""
         assert self._socket is not None, "no seat has joined"
         text = encode(message) if isinstance(message, WireMessage) else json.dumps(message)
@@ -60,7 +60,7 @@ class ScriptedHost(threading.Thread):
 
     async def _serve(self) -> None:
         async with serve(
-            self._answer, "127.0.0.1", 0, ssl=own_certificate.create_context(*self._pem)
+            self._answer, "127.0.0.1", 0, ssl=own_certificate.create_server_context(*self._pem)
         ) as server:
             self._port = next(iter(server.sockets)).getsockname()[1]
             self._ready.set()

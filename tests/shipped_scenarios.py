@@ -16,4 +16,4 @@ DRILL_NAMES: Final = tuple(name for name in SCENARIO_NAMES if name not in LAB_NA
 
 @cache
 def load_shipped_scenario(name: str) -> Scenario:
-    return scenario_files.find(name).load()
+    return scenario_files.find_scenario_file(name).load()

@@ -38,7 +38,7 @@ from unittest.mock import patch
 from PySide6.QtWidgets import QApplication
 
 from app import settings
-from app.files.folders import FOLDER_VARIABLE
+from app.files.folders import PROFILE_FOLDER_VARIABLE
 from app.main_window import window as window_module
 from app.main_window.start import ModulePreloader, freeze_objects
 from engine.drill.time.history import History
@@ -125,8 +125,8 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         # Preload modules as the program does. Otherwise a frame would load T-SQL, which takes 0.2
         # s.
         preload = ModulePreloader(window)
-        preload.begin()
-        while preload.busy:
+        preload.start_preloading()
+        while preload.is_busy:
             QApplication.processEvents()
         yield window
 
@@ -257,7 +257,7 @@ def measure_groups() -> None:
 def measure_stage(databases: int) -> None:
     """Print frame times of a staged failover with *databases* databases, live and in its replay."""
     with open_bench_window(WINDOW_SIZE) as window:
-        window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
+        window.store.set(settings.FAILOVER_STAGING, settings.ALWAYS)
         window.show_brief(build_lab_of(databases))
         window.brief.started.emit("lab")
         measure_frames(window, 1.0)
@@ -310,7 +310,7 @@ def measure_starts_s(*codes: str) -> list[list[float]]:
     """
     runs: list[list[list[float]]] = [[] for _ in codes]
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, FOLDER_VARIABLE: folder, "PYTHONPYCACHEPREFIX": folder}
+        environment = {**os.environ, PROFILE_FOLDER_VARIABLE: folder, "PYTHONPYCACHEPREFIX": folder}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         for _ in range(5):
             for code, output in zip(codes, runs, strict=True):

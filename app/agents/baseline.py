@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Callable
 from typing import Final
 
-from app.agents.environment import WAIT, DrillEnv
+from app.agents.environment import WAIT_ACTION, DrillEnv
 from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import to_ticks
@@ -20,7 +20,7 @@ LOOK_AHEAD_S: Final = 60.0
 LINES_PER_GAME: Final = 8
 """Average number of lines that the random player enters in a game of the drill's full length. Assumed."""
 
-Player = Callable[[DrillEnv, int], str]
+ChooseAction = Callable[[DrillEnv, int], str]
 """Function from the environment and the game's seed to the next action."""
 
 
@@ -29,7 +29,7 @@ def choose_random_line(env: DrillEnv, seed: int) -> str:
     chance = RandomStream.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or to_ticks(600.0)) // to_ticks(10.0))
     if chance.draw_uniform() > LINES_PER_GAME / steps:
-        return WAIT
+        return WAIT_ACTION
     lines = env.list_lines()
     return lines[chance.draw_integer(0, len(lines) - 1)]
 
@@ -46,7 +46,7 @@ def choose_best_line(env: DrillEnv, _: int) -> str:
 def _estimate_score(env: DrillEnv, line: str) -> float:
     """Return the score after *line* and LOOK_AHEAD_S without further actions; -1 for a refused line."""
     run = env.drill.fork()
-    if line != WAIT:
+    if line != WAIT_ACTION:
         try:
             run.apply_line(line)
         except InputError:
@@ -55,11 +55,11 @@ def _estimate_score(env: DrillEnv, line: str) -> float:
     return run.compute_score().total
 
 
-PLAYERS: Final[dict[str, Player]] = {"random": choose_random_line, "greedy": choose_best_line}
+PLAYER_FUNCTIONS: Final[dict[str, ChooseAction]] = {"random": choose_random_line, "greedy": choose_best_line}
 """Name on the command line -> player."""
 
 
-def play_game(env: DrillEnv, player: Player, seed: int) -> float:
+def play_game(env: DrillEnv, player: ChooseAction, seed: int) -> float:
     """Play one game and return its total score."""
     _, info = env.reset(seed=seed)
     is_over = False
@@ -74,11 +74,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("scenario", metavar="NAME|FILE")
-    parser.add_argument("--player", choices=sorted(PLAYERS), default="random")
+    parser.add_argument("--player", choices=sorted(PLAYER_FUNCTIONS), default="random")
     parser.add_argument("--games", type=int, default=10)
     options = parser.parse_args()
     env = DrillEnv(options.scenario)
-    totals = [play_game(env, PLAYERS[options.player], seed) for seed in range(1, options.games + 1)]
+    totals = [play_game(env, PLAYER_FUNCTIONS[options.player], seed) for seed in range(1, options.games + 1)]
     print(f"{options.scenario}, {options.player}: mean {sum(totals) / len(totals):.1f} of {totals}")
 
 

@@ -36,28 +36,28 @@ from engine.inputs import InputError
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_input_line
 
-STEP_S: Final = 10.0
+DEFAULT_STEP_S: Final = 10.0
 """Default duration of a step in simulated seconds. Assumed: the time that a DBA needs for a command."""
 
-WAIT: Final = ""
+WAIT_ACTION: Final = ""
 """Action that does nothing."""
 
-SEEDS: Final = 2**63
+SEED_COUNT: Final = 2**63
 """Number of possible seeds, which begin at 0. `mirrordrill run` reproduces a game with each of them."""
 
-LINE_MAX: Final = 4_000
+LINE_LENGTH_MAX: Final = 4_000
 """Maximum characters of an action."""
 
-TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
+ALLOWED_CHARACTERS: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
 """Characters that lines and observations may contain."""
 
-TEXT_CHARACTERS: Final = frozenset(TEXT)
+ALLOWED_CHARACTER_SET: Final = frozenset(ALLOWED_CHARACTERS)
 """Set of the characters of TEXT."""
 
-Facts = dict[str, Any]
+GymnasiumValues = dict[str, Any]
 """Values by name, in the types of Gymnasium's interface."""
 
-Observation = Facts
+Observation = GymnasiumValues
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
@@ -69,13 +69,15 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 # the class attribute is part of Gymnasium's interface
 
     def __init__(
-        self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
+        self, scenario: str | Scenario, step_s: float = DEFAULT_STEP_S, render_mode: str | None = None
     ) -> None:
         """Create the environment. *scenario* is a name, a file or a loaded scenario.
 
         Raises ScenarioNotFoundError, ScenarioError, ValueError.
         """
-        self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
+        self.scenario = (
+            scenario if isinstance(scenario, Scenario) else scenario_files.find_scenario_file(scenario).load()
+        )
         if not self.scenario.scored:
             raise ValueError(f"{self.scenario.name} is not scored, so it has no rewards")
         if not 1.0 / TICKS_PER_S <= step_s <= DRILL_LENGTH_MAX_S:
@@ -88,7 +90,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self._total = 0.0
         self.drill = SearchDrill(self.scenario)
         self._end: Tick = find_default_end(self.drill)
-        line = spaces.Text(max_length=LINE_MAX, min_length=0, charset=TEXT)
+        line = spaces.Text(max_length=LINE_LENGTH_MAX, min_length=0, charset=ALLOWED_CHARACTERS)
         self.action_space = line
         self.observation_space = spaces.Dict(
             {
@@ -98,9 +100,11 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             }
         )
 
-    def reset(self, *, seed: int | None = None, options: Facts | None = None) -> tuple[Observation, Facts]:
+    def reset(
+        self, *, seed: int | None = None, options: GymnasiumValues | None = None
+    ) -> tuple[Observation, GymnasiumValues]:
         """Begin a new game. If *seed* is None, the game uses the seed of the scenario. Raises ValueError."""
-        if seed is not None and seed >= SEEDS:
+        if seed is not None and seed >= SEED_COUNT:
             raise ValueError(f"seed must be from 0 to 2**63 - 1, not {seed}")
         super().reset(seed=seed)
         self.drill = SearchDrill(self.scenario, seed)
@@ -109,7 +113,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         task = {"brief": scenario.brief, "goals": [goal.text for goal in scenario.goals]}
         return self._build_observation(list(self.drill.events)), self._build_info() | task
 
-    def step(self, action: str) -> tuple[Observation, float, bool, bool, Facts]:
+    def step(self, action: str) -> tuple[Observation, float, bool, bool, GymnasiumValues]:
         """Apply the input line *action* and advance the time by one step.
 
         A refused line is reported, and the time advances all the same.
@@ -117,9 +121,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         if not isinstance(action, str):
             raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
         first, refused = len(self.drill.events), ""
-        if action != WAIT and (self.drill.finished or self.drill.tick >= self._end):
+        if action != WAIT_ACTION and (self.drill.finished or self.drill.tick >= self._end):
             refused = "the episode is over; call reset to begin the next one"
-        elif action != WAIT:
+        elif action != WAIT_ACTION:
             try:
                 self.drill.apply_line(action)
             except InputError as problem:
@@ -148,7 +152,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             if not line.startswith(("hint", "revert"))
         ]
         return [
-            WAIT,
+            WAIT_ACTION,
             *filter(self._is_resolvable, [*candidate_lines, *_list_cluster_lines(self.drill.scenario)]),
         ]
 
@@ -172,7 +176,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             if is_observable(event)
             for text in (_list_output_lines(event) if event.kind == "sql_done" else [event.text])
         ]
-        self._messages = [_replace_unknown_letters(text) for text in (*refused, *message_texts)]
+        self._messages = [_sanitize_text(text) for text in (*refused, *message_texts)]
         questions = [
             f"{question.name}: {question.text} "
             + " ".join(f"{n}. {choice}" for n, choice in enumerate(question.choices, 1))
@@ -181,10 +185,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return {
             "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
             "told": tuple(self._messages),
-            "questions": tuple(map(_replace_unknown_letters, questions)),
+            "questions": tuple(map(_sanitize_text, questions)),
         }
 
-    def _build_info(self, refused: str = "") -> Facts:
+    def _build_info(self, refused: str = "") -> GymnasiumValues:
         """Return additional facts about the current state.
 
         total: current score. journal: input lines that replay the game with `mirrordrill run --inputs`.
@@ -220,9 +224,9 @@ def _format_cell(value: object) -> str:
     return "NULL" if value is None else str(value)
 
 
-def _replace_unknown_letters(text: str) -> str:
+def _sanitize_text(text: str) -> str:
     """Cut *text* to LINE_MAX characters, and replace characters outside the observation space with "?"."""
-    return "".join(letter if letter in TEXT_CHARACTERS else "?" for letter in text[:LINE_MAX])
+    return "".join(letter if letter in ALLOWED_CHARACTER_SET else "?" for letter in text[:LINE_LENGTH_MAX])
 
 
 def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:

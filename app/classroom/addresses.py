@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 WILDCARD_ADDRESSES: Final = ("0.0.0.0", "::", "")
 """Listening addresses that mean all addresses of this computer."""
-ADDRESSES_MAX: Final = 4
+JOIN_CODE_ADDRESSES_MAX: Final = 4
 """Maximum number of addresses in a join code. Assumed: cable, Wi-Fi, and one or two tunnels."""
-_VIRTUAL: Final = re.compile(
+_VIRTUAL_INTERFACE_PATTERN: Final = re.compile(
     r"docker|br-|veth|virbr|vmnet|vboxnet|vethernet|virtual|tun|tap|wg|utun|ppp|vpn", re.I
 )
 
@@ -30,7 +30,11 @@ def list_addresses() -> list[InterfaceAddress]:
 
     def compute_rank(interface: InterfaceAddress) -> tuple[bool, bool, bool]:
         link_local = ipaddress.ip_address(interface.address).is_link_local
-        return bool(_VIRTUAL.search(interface.interface)), link_local, interface.address != preferred
+        return (
+            bool(_VIRTUAL_INTERFACE_PATTERN.search(interface.interface)),
+            link_local,
+            interface.address != preferred,
+        )
 
     usable = {interface.address: interface for interface in interfaces if _is_usable(interface.address)}
     return sorted(usable.values(), key=compute_rank)
@@ -40,7 +44,7 @@ def list_reachable_addresses(address: str) -> list[str]:
     """Return the addresses at which other computers reach a program that listens at *address*."""
     if address not in WILDCARD_ADDRESSES:
         return [address]
-    return [address.address for address in list_addresses()][:ADDRESSES_MAX]
+    return [address.address for address in list_addresses()][:JOIN_CODE_ADDRESSES_MAX]
 
 
 def _is_usable(address: str) -> bool:

@@ -10,7 +10,7 @@ from app.classroom import plan
 from app.classroom.code import SECRET_LENGTH
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.messages import requests
-from app.classroom.messages.codec import RETRY_LATER
+from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
 from app.classroom.messages.replies import SeatWelcome
 from app.classroom.models import ClassPart, Seat
 from app.classroom.names import find_free_name, is_name, is_same_name
@@ -50,7 +50,7 @@ class Admission:
         self._plan = plan.parse_plan(the_class.plan) if the_class.plan else None
         self._draw_count = 0
         """Number of seats that were drawn into a group."""
-        self._gate = RateLimiter(time.monotonic)
+        self._rate_limiter = RateLimiter(time.monotonic)
 
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
         """Return the seat that owns the token of *request*. A first Join creates it.
@@ -69,7 +69,7 @@ class Admission:
         if isinstance(request, requests.Resume):
             seat = await self.find_seat(request.seat)
             if seat is None or not hmac.compare_digest(seat.token_hash, token_hash):
-                self._gate.record_failure(address)
+                self._rate_limiter.record_failure(address)
                 raise RequestRefusedError(tr("wrong token for seat {number}").format(number=request.seat))
             return seat
         self._check_secret(request.secret, address)
@@ -82,12 +82,14 @@ class Admission:
         return build_welcome(self._assignment, UNASSIGNED_SEAT, state=self._class.state)
 
     def _require_allowed_rate(self, address: str) -> None:
-        if not self._gate.is_allowed(address):
-            raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), RETRY_LATER)
+        if not self._rate_limiter.is_allowed(address):
+            raise RequestRefusedError(
+                tr("too many attempts from your address. Wait a moment."), RETRY_LATER_CLOSE_CODE
+            )
 
     def _check_secret(self, secret: str, address: str) -> None:
         if not is_same_secret(secret, self._class.code[:SECRET_LENGTH]):
-            self._gate.record_failure(address)
+            self._rate_limiter.record_failure(address)
             raise RequestRefusedError(tr("wrong class code"))
 
     async def admit_from_file(self, message: requests.HandIn) -> SeatState:

@@ -65,7 +65,7 @@ def _replace_names(text: str, names: NameReplacements, is_remark: bool) -> str:
 def _compile_pattern(
     names: NameReplacements, is_remark: bool
 ) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
-    matching_names = [pair for pair in names if is_remark or pair[0].casefold() not in _COMMAND]
+    matching_names = [pair for pair in names if is_remark or pair[0].casefold() not in _COMMAND_WORDS]
     if not matching_names:
         return None, {}
     any_of = "|".join(re.escape(name) for name, _ in matching_names)
@@ -74,7 +74,7 @@ def _compile_pattern(
     return pattern, {name.casefold(): instead for name, instead in reversed(matching_names)}
 
 
-_COMMAND: Final = frozenset(
+_COMMAND_WORDS: Final = frozenset(
     word.casefold()
     for word in (*RESERVED_WORDS, *VERBS, *(part for verb in VERBS for part in verb.split("-")))
 )

@@ -53,14 +53,14 @@ class SeatNews(SeatStatus, frozen=True, kw_only=True):
     """Number of the seat's connection. The connection with the highest number counts."""
 
 
-class OfHost(WireMessage, frozen=True, kw_only=True):
+class HostMessage(WireMessage, frozen=True, kw_only=True):
     """Message that names the host that sent it."""
 
     host: str = ""
     """Host that sends the message."""
 
 
-class SeatChanges(OfHost, frozen=True, tag="seats"):
+class SeatChanges(HostMessage, frozen=True, tag="seats"):
     """Changes at seats of a host. A message without seats only shows that the host is alive."""
 
     seats: tuple[SeatNews, ...] = ()
@@ -68,31 +68,31 @@ class SeatChanges(OfHost, frozen=True, tag="seats"):
     """Seats that consoles of this host observe."""
 
 
-class ClassChanged(OfHost, frozen=True, tag="changed"):
+class ClassChanged(HostMessage, frozen=True, tag="changed"):
     """Message that the class, its seats or its instructions have changed in the record."""
 
 
-class StateRequest(OfHost, frozen=True, tag="hello"):
+class StateRequest(HostMessage, frozen=True, tag="hello"):
     """Request of a new or returning host for the state of all seats."""
 
 
-class HandLoweredNews(OfHost, frozen=True, tag="lowered"):
+class HandLoweredNews(HostMessage, frozen=True, tag="lowered"):
     """Message that the hand of a seat was lowered."""
 
     seat: int
 
 
-class RunShownNews(OfHost, frozen=True, tag="shown"):
+class RunShownNews(HostMessage, frozen=True, tag="shown"):
     """Message that the run of a seat is shown to all seats, or that the shared replay has ended."""
 
     show: ShowRuns
 
 
-News = SeatChanges | ClassChanged | StateRequest | HandLoweredNews | RunShownNews
-_NEWS: Final[MessageReader[News]] = MessageReader(News)
+BusMessage = SeatChanges | ClassChanged | StateRequest | HandLoweredNews | RunShownNews
+_MESSAGE_READER: Final[MessageReader[BusMessage]] = MessageReader(BusMessage)
 
 
-class Bus:
+class MessageBus:
     """Connection of one host to the other hosts of its class."""
 
     def __init__(self, url: str, the_class: str) -> None:
@@ -105,7 +105,7 @@ class Bus:
         self._url = url
         self._name = f"mirrordrill-{the_class}"
         self._client: Client | None = None
-        self._unsent: list[News] = []
+        self._unsent: list[BusMessage] = []
         """Messages that could not be sent to the server. They are sent before any other message."""
         self._sending = asyncio.Lock()
         self._next_sequence: int | None = None
@@ -158,10 +158,10 @@ class Bus:
             last_seq + 1 if self._next_sequence is None else min(self._next_sequence, last_seq + 1)
         )
 
-    async def send(self, *news: News) -> None:
+    async def send(self, *messages: BusMessage) -> None:
         """Send messages in order. Failed messages are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
-        self._unsent += [replace(message, host=self.own_name) for message in news]
+        self._unsent += [replace(message, host=self.own_name) for message in messages]
         async with self._sending:
             stream = self._client.jetstream(timeout=RESPONSE_TIMEOUT_S)
             while self._unsent:
@@ -176,7 +176,7 @@ class Bus:
                 del self._unsent[0]
 
     async def listen(
-        self, on_message: Callable[[News], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
+        self, on_message: Callable[[BusMessage], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
         """Receive the messages of other hosts forever. Call *on_gap* whenever some messages may have been missed."""
         from nats.errors import TimeoutError as NothingSaid
@@ -206,7 +206,7 @@ class Bus:
                     for message in messages:
                         self._next_sequence = message.metadata.sequence.stream + 1
                         try:
-                            news = _NEWS.read(message.data)
+                            news = _MESSAGE_READER.read(message.data)
                         except ProtocolError as problem:
                             logger.warning("NATS: %s", problem)
                             continue

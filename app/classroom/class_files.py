@@ -22,7 +22,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
 from app.classroom.verdict import LogReplay, judge_log
-from app.export.sheets import as_csv
+from app.export.sheets import format_csv_table
 from app.files import run_files
 from app.files.content import UnreadableFileError, read_bytes
 from app.files.guarded_player import FILE_BUDGET, UnplayableError, convert_errors
@@ -56,9 +56,9 @@ A cell is empty if it is missing or must stay hidden.
 SEATS_FOLDER: Final = "seats/"
 PART_FOLDER_PREFIX: Final = "part-"
 """Prefix of the folder that an archive has for each part after the first."""
-BYTES_MAX: Final = 500_000_000
+ARCHIVE_BYTES_MAX: Final = 500_000_000
 """Maximum size of an archive in bytes, compressed and expanded."""
-MEMBERS_MAX: Final = 10_000
+ARCHIVE_MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
 """Maximum size of an archive member in bytes: twice the longest log of a seat with every character escaped."""
 CHUNK_BYTES: Final = 1 << 16
@@ -100,7 +100,7 @@ class LogCheck(Struct, frozen=True):
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def build_archive(record: ClassRecord, person: int | None = None) -> bytes:
+def build_class_archive(record: ClassRecord, person: int | None = None) -> bytes:
     """Return a ZIP archive of everything in a class except its keys: settings, every log, and the resulting dashboard.
 
     Each part after the first has its own folder. Parts that were not started are omitted. *person*: number of
@@ -180,7 +180,9 @@ def _write_part(
         lines = [json.dumps(fields, ensure_ascii=False), *map(json.dumps, acts)]
         archive_file.writestr(f"{folder}{SEATS_FOLDER}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     archive_file.writestr(folder + DASHBOARD_FILE, json.dumps(board, ensure_ascii=False, indent=1))
-    archive_file.writestr(folder + ANSWERS_FILE, as_csv(("seat", "person", *QUESTION_COLUMNS), questions))
+    archive_file.writestr(
+        folder + ANSWERS_FILE, format_csv_table(("seat", "person", *QUESTION_COLUMNS), questions)
+    )
 
 
 def _read_questions(run: LogReplay) -> list[ReportRow]:
@@ -203,13 +205,13 @@ def build_handout(record: ClassRecord) -> bytes:
 # --- checking -----------------------------------------------------------------------------------------------
 
 
-def replay_file(file: Path) -> Iterator[LogCheck]:
+def check_class_file(file: Path) -> Iterator[LogCheck]:
     """Replay every run in *file* and yield the results.
 
     Raises InvalidSeatLogError for an unreadable file, and RunFileError for a file without runs.
     """
     try:
-        raw = read_bytes(file, BYTES_MAX)
+        raw = read_bytes(file, ARCHIVE_BYTES_MAX)
     except UnreadableFileError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
     if raw[:4] == b"PK\x03\x04":
@@ -229,7 +231,10 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = {member.filename: member for member in archive.infolist()}
-            if len(members) > MEMBERS_MAX or sum(member.file_size for member in members.values()) > BYTES_MAX:
+            if (
+                len(members) > ARCHIVE_MEMBERS_MAX
+                or sum(member.file_size for member in members.values()) > ARCHIVE_BYTES_MAX
+            ):
                 raise InvalidSeatLogError(tr("{file} is too large").format(file=file))
             parts = [
                 folder
@@ -268,20 +273,24 @@ def _read_part(
     members: Mapping[str, zipfile.ZipInfo],
     file: str,
     folder: str,
-    shared: object,
+    assignment_data: object,
     claims: dict[object, dict[str, object]],
 ) -> Iterator[LogCheck]:
-    if not isinstance(shared, dict) or shared.get("hash") != compute_sha256(str(shared.get("text"))):
+    if not isinstance(assignment_data, dict) or assignment_data.get("hash") != compute_sha256(
+        str(assignment_data.get("text"))
+    ):
         raise InvalidSeatLogError(
             tr("{file}: its scenario differs from the one that was played").format(file=file)
         )
-    kind = str(shared.get("kind") or "")
+    kind = str(assignment_data.get("kind") or "")
     for name in sorted(name for name in members if name.startswith(folder + SEATS_FOLDER)):
         location = f"{file}/{escape_invisible(name)}"
         try:
             head, _, log = _read_member(archive, members[name], ENTRIES_MAX + 1).partition(b"\n")
             fields = _parse_object(head)
-            header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
+            header = json.dumps(
+                {**assignment_data, "seat": fields.get("seat"), "name": fields.get("name")}
+            ).encode()
             assignment, acts = seat_log.parse_log(header + b"\n" + log, location)
         except (InvalidSeatLogError, *ARCHIVE_ERRORS) as problem:
             yield LogCheck(location, None, "", None, _escape_problem(problem), part=kind)

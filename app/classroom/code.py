@@ -24,10 +24,12 @@ FINGERPRINT_LENGTH: Final = 14
 """Length of the fingerprint in characters: 70 bits of the SHA-256 hash of the host's certificate."""
 DEFAULT_PORT: Final = "7443"
 """Default TCP port of a class. It resembles 443, which requires an administrator. Assumed."""
-GROUP_LENGTH: Final = 5
+CODE_GROUP_LENGTH: Final = 5
 """Number of characters between two dashes of a code."""
-NEEDS_ADDRESS: Final = mark("add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
-_MISREAD: Final = str.maketrans("ILO", "110", "- ")
+ADDRESS_MISSING_TEXT: Final = mark(
+    "add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443"
+)
+_MISREAD_TRANSLATION: Final = str.maketrans("ILO", "110", "- ")
 
 
 class InvalidJoinCodeError(Exception):
@@ -82,7 +84,9 @@ def _encode_letters(bits: int, count: int) -> str:
 
 def format_code_groups(code: str) -> str:
     """Return the code in groups of characters that are easy to read aloud."""
-    return "-".join(code[start : start + GROUP_LENGTH] for start in range(0, len(code), GROUP_LENGTH))
+    return "-".join(
+        code[start : start + CODE_GROUP_LENGTH] for start in range(0, len(code), CODE_GROUP_LENGTH)
+    )
 
 
 def parse_invitation(text: str) -> Invitation:
@@ -91,7 +95,7 @@ def parse_invitation(text: str) -> Invitation:
     Without an address, the seat searches the network for the class later. Raises InvalidJoinCodeError.
     """
     code_text, _, host_text = text.strip().partition("@")
-    code = code_text.upper().translate(_MISREAD)
+    code = code_text.upper().translate(_MISREAD_TRANSLATION)
     if len(code) != SECRET_LENGTH + FINGERPRINT_LENGTH or not set(code) <= set(CODE_ALPHABET):
         raise InvalidJoinCodeError(
             tr(

@@ -15,9 +15,14 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import certificate, seat_log
 from app.classroom.code import SECRET_LENGTH, Invitation, get_local_dial_address
 from app.classroom.link import take_message_chunk
-from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encode
-from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
-from app.classroom.messages.requests import REQUESTS, HandIn, OpenConsole, Request
+from app.classroom.messages.codec import CLIENT_MESSAGE_BYTES_MAX, ProtocolError, encode
+from app.classroom.messages.replies import (
+    INSTRUCTOR_MESSAGE_READER,
+    ReplayMoments,
+    RequestDone,
+    RequestFailed,
+)
+from app.classroom.messages.requests import REQUEST_READER, HandIn, OpenConsole, ClassRequest
 from app.classroom.models import ClassPart
 from app.files.content import UnreadableFileError, read_bytes
 from app.words.language import tr
@@ -27,24 +32,24 @@ RECONNECT_INTERVAL_S: Final = 0.5
 """Wall time between two attempts to reach a host that has closed the connection."""
 CONNECT_ATTEMPTS_MAX: Final = 20
 """Maximum number of connection attempts. A host that restarts takes some seconds."""
-_TARGET: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
-_TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
+_TARGET_PATTERN: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
+_TIME_PATTERN: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
 _LINE_PATTERNS: Final = tuple(
     re.compile(line)
     for line in (
-        rf"(?P<kind>freeze)(?:\s+{_TARGET})?(?:\s+at\s+(?P<tick>{_TIME}))?",
-        rf"(?P<kind>go)(?:\s+{_TARGET})?",
+        rf"(?P<kind>freeze)(?:\s+{_TARGET_PATTERN})?(?:\s+at\s+(?P<tick>{_TIME_PATTERN}))?",
+        rf"(?P<kind>go)(?:\s+{_TARGET_PATTERN})?",
         r"(?P<kind>finish|next)",
-        rf"(?P<what>message|inject)\s+{_TARGET}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
-        rf"(?P<kind>back)\s+{_TARGET}\s+(?P<tick>{_TIME})(?:\s+(?P<text>\S.*))?",
-        rf"(?P<reset>reset)\s+{_TARGET}(?:\s+(?P<text>\S.*))?",
-        rf"(?P<kind>extend)\s+{_TARGET}\s+(?P<ticks>{_TIME})",
+        rf"(?P<what>message|inject)\s+{_TARGET_PATTERN}\s+(?:at\s+(?P<tick>{_TIME_PATTERN})\s+)?(?P<text>\S.*)",
+        rf"(?P<kind>back)\s+{_TARGET_PATTERN}\s+(?P<tick>{_TIME_PATTERN})(?:\s+(?P<text>\S.*))?",
+        rf"(?P<reset>reset)\s+{_TARGET_PATTERN}(?:\s+(?P<text>\S.*))?",
+        rf"(?P<kind>extend)\s+{_TARGET_PATTERN}\s+(?P<ticks>{_TIME_PATTERN})",
         r"(?P<kind>break)\s+(?P<minutes>\d{1,3}(?:\.\d+)?)",
         r"(?P<kind>clock)\s+(?:own|(?P<speed>\d{1,4}(?:\.\d+)?))",
         r"(?P<kind>group)\s+(?P<seat>\d{1,9})\s+(?:none|(?P<name>[^\s@]{1,30}))",
         r"(?P<kind>lower|take|give|look)\s+(?P<seat>\d{1,9})",
-        rf"(?P<kind>show)\s+(?P<seat>\d{{1,9}})(?:\s+and\s+(?P<other>\d{{1,9}}))?(?:\s+at\s+(?P<tick>{_TIME}))?",
-        rf"(?P<kind>mark)\s+{_TARGET}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
+        rf"(?P<kind>show)\s+(?P<seat>\d{{1,9}})(?:\s+and\s+(?P<other>\d{{1,9}}))?(?:\s+at\s+(?P<tick>{_TIME_PATTERN}))?",
+        rf"(?P<kind>mark)\s+{_TARGET_PATTERN}\s+(?:at\s+(?P<tick>{_TIME_PATTERN})\s+)?(?P<text>\S.*)",
         r"(?P<kind>look|show)\s+none",
     )
 )
@@ -54,7 +59,7 @@ DIVERGENCES_LINE: Final = "partings"
 
 The console computes the list from the record.
 """
-_HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
+_HAND_IN_PATTERN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _FIELD_CONVERTERS: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
@@ -70,7 +75,7 @@ class ConsoleCommandError(Exception):
     """Error for an invalid line of the instructor. The text states the expected form."""
 
 
-def parse_request(line: str) -> Request:
+def parse_request(line: str) -> ClassRequest:
     """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
     line_match = next(
         (match for pattern in _LINE_PATTERNS if (match := pattern.fullmatch(line)) is not None), None
@@ -94,18 +99,18 @@ def parse_request(line: str) -> Request:
     elif fields["kind"] == "group":
         fields.setdefault("name", "")
     try:
-        return REQUESTS.read(json.dumps(fields))
+        return REQUEST_READER.read(json.dumps(fields))
     except ProtocolError as problem:
         raise ConsoleCommandError(str(problem)) from problem
 
 
-def parse_requests(line: str) -> list[Request]:
+def parse_requests(line: str) -> list[ClassRequest]:
     """Parse a line into requests. A log is handed in by several messages. Raises ConsoleCommandError."""
-    file = _HAND_IN.fullmatch(line)
+    file = _HAND_IN_PATTERN.fullmatch(line)
     if file is None:
         return [parse_request(line)]
     try:
-        raw = read_bytes(Path(file["file"]), seat_log.BYTES_MAX)
+        raw = read_bytes(Path(file["file"]), seat_log.LOG_BYTES_MAX)
         assignment, acts = seat_log.parse_log(raw, file["file"])
     except (UnreadableFileError, seat_log.InvalidSeatLogError) as problem:
         raise ConsoleCommandError(str(problem)) from problem
@@ -115,7 +120,7 @@ def parse_requests(line: str) -> list[Request]:
                 file=file["file"]
             )
         )
-    built_requests: list[Request] = []
+    built_requests: list[ClassRequest] = []
     while acts or not built_requests:
         chunk = take_message_chunk(acts)
         built_requests.append(
@@ -148,7 +153,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             ssl=certificate.create_seat_context(),
             proxy=None,
             compression=None,
-            max_size=WELCOME_BYTES_MAX,
+            max_size=CLIENT_MESSAGE_BYTES_MAX,
         )
         try:
             socket = await dialing
@@ -182,21 +187,21 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
 def run_console(
     the_class: ClassPart,
     lines: TextIO,
-    show: Callable[[str], object],
-    find_moments: Callable[[], ReplayMoments],
+    show_line: Callable[[str], object],
+    find_divergence_times: Callable[[], ReplayMoments],
 ) -> None:
-    """Send each of *lines* to the host. Pass each message of the host to *show* as a line of JSON.
+    """Send each of *lines* to the host. Pass each message of the host to *show_line* as a line of JSON.
 
-    *find_moments* computes the answer to the line `partings`. Raises HostUnavailableError.
+    *find_divergence_times* computes the answer to the line `partings`. Raises HostUnavailableError.
     """
-    asyncio.run(_run_console(the_class, lines, show, find_moments))
+    asyncio.run(_run_console(the_class, lines, show_line, find_divergence_times))
 
 
 async def _run_console(
     the_class: ClassPart,
     lines: TextIO,
-    show: Callable[[str], object],
-    find_moments: Callable[[], ReplayMoments],
+    show_line: Callable[[str], object],
+    find_divergence_times: Callable[[], ReplayMoments],
 ) -> None:
     loop, input_queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
@@ -213,7 +218,7 @@ async def _run_console(
                 tries = 0
                 if listening.ident is None:
                     listening.start()
-                if await _exchange_messages(socket, input_queue, show, find_moments):
+                if await _exchange_messages(socket, input_queue, show_line, find_divergence_times):
                     return
         except HostUnavailableError:
             if listening.ident is None or tries == CONNECT_ATTEMPTS_MAX:
@@ -225,8 +230,8 @@ async def _run_console(
 async def _exchange_messages(
     socket: ClientConnection,
     typed_lines: asyncio.Queue[str | None],
-    show: Callable[[str], object],
-    find_moments: Callable[[], ReplayMoments],
+    show_line: Callable[[str], object],
+    find_divergence_times: Callable[[], ReplayMoments],
 ) -> bool:
     """Send lines until the input ends or the host disconnects. Return True if the input has ended."""
     open_requests, answered = 0, asyncio.Condition()
@@ -234,8 +239,8 @@ async def _exchange_messages(
     async def receive_replies() -> None:
         nonlocal open_requests
         async for raw in socket:
-            show(str(raw))
-            if isinstance(TO_INSTRUCTOR.read_known(raw), RequestDone | RequestFailed):
+            show_line(str(raw))
+            if isinstance(INSTRUCTOR_MESSAGE_READER.read_known(raw), RequestDone | RequestFailed):
                 async with answered:
                     open_requests -= 1
                     answered.notify_all()
@@ -246,12 +251,12 @@ async def _exchange_messages(
             if not line:
                 continue
             if line == DIVERGENCES_LINE:
-                show(encode(await asyncio.to_thread(find_moments)))
+                show_line(encode(await asyncio.to_thread(find_divergence_times)))
                 continue
             try:
                 line_requests = parse_requests(line)
             except ConsoleCommandError as problem:
-                show(encode(RequestFailed(line, str(problem))))
+                show_line(encode(RequestFailed(line, str(problem))))
                 continue
             open_requests += len(line_requests)
             try:
@@ -259,7 +264,7 @@ async def _exchange_messages(
                     await socket.send(encode(request))
             except ConnectionClosed:
                 text = tr("the host closed the connection. Try again.")
-                show(encode(RequestFailed(line, text)))
+                show_line(encode(RequestFailed(line, text)))
                 raise
         async with answered:
             await answered.wait_for(lambda: open_requests == 0)

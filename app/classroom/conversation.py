@@ -8,8 +8,8 @@ from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom.messages.codec import REFUSED, SIGNAL_S, WireMessage, encode
-from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUESTS, Request
+from app.classroom.messages.codec import REFUSED_CLOSE_CODE, HOST_PING_INTERVAL_S, WireMessage, encode
+from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUEST_READER, ClassRequest
 from app.words.language import tr
 
 SEND_TIMEOUT_S: Final = 5.0
@@ -21,12 +21,12 @@ BROADCAST_TIMEOUT_S: Final = 0.5
 class RequestRefusedError(Exception):
     """Error for a connection or request that is refused. The text gives the reason."""
 
-    def __init__(self, reason: str, code: int = REFUSED) -> None:
+    def __init__(self, reason: str, code: int = REFUSED_CLOSE_CODE) -> None:
         super().__init__(reason)
         self.code = code
 
 
-def require_permission(role: str, request: Request) -> None:
+def require_permission(role: str, request: ClassRequest) -> None:
     """Raise RequestRefusedError for a request that *role* may not send."""
     if not isinstance(request, PERMITTED_REQUESTS[role]):
         raise RequestRefusedError(
@@ -37,23 +37,23 @@ def require_permission(role: str, request: Request) -> None:
 def is_silent(socket: WebSocket) -> bool:
     """Return whether nothing has arrived for longer than two ping intervals, as after a cable was unplugged."""
     connection = socket.scope["state"].get("connection")
-    return connection is not None and time.monotonic() - connection.heard_s > 2.0 * SIGNAL_S
+    return connection is not None and time.monotonic() - connection.heard_s > 2.0 * HOST_PING_INTERVAL_S
 
 
-async def receive_request(socket: WebSocket) -> Request:
+async def receive_request(socket: WebSocket) -> ClassRequest:
     """Receive the next request. Raises ProtocolError, or WebSocketDisconnect if the connection has ended."""
     message = await socket.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
-    return REQUESTS.read(message.get("text") or message.get("bytes") or b"")
+    return REQUEST_READER.read(message.get("text") or message.get("bytes") or b"")
 
 
 async def send_message(socket: WebSocket, message: WireMessage) -> None:
     """Send a message as JSON."""
-    await send(socket, encode(message))
+    await send_text(socket, encode(message))
 
 
-async def send(socket: WebSocket, text: str) -> None:
+async def send_text(socket: WebSocket, text: str) -> None:
     """Send a message. Raises WebSocketDisconnect, also if the other end does not read."""
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
@@ -74,7 +74,7 @@ async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
         await asyncio.wait(tasks, timeout=BROADCAST_TIMEOUT_S)
 
 
-async def close(socket: WebSocket, code: int, reason: str) -> None:
+async def close_connection(socket: WebSocket, code: int, reason: str) -> None:
     """Close the connection. *reason* is shortened to 123 bytes, the limit of [RFC 6455, 5.5]."""
     if socket.application_state is WebSocketState.CONNECTED:
         with suppress(WebSocketDisconnect, RuntimeError):  # the client has already disconnected

@@ -13,15 +13,15 @@ from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, 
 from app.classroom.log_entries import LogEntry, list_effective_entries
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
-from app.classroom.record import ERASED_PREFIX, ClassRecord
+from app.classroom.record import ERASED_TOKEN_PREFIX, ClassRecord
 from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
-from app.export.page import build_page
-from app.export.source import build_source
+from app.export.page import build_debrief_html
+from app.export.source import build_export_source
 from app.files import certificates
 from app.files.guarded_player import UnplayableError, convert_errors
 from app.learning.reflection import Reflection
-from app.view_models.value_curve import list_refused
+from app.view_models.value_curve import list_refused_batches
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -79,7 +79,7 @@ class SeatReview(Struct, frozen=True):
     actions: tuple[SeatAction, ...]
     """Actions of the seat without inspections."""
     mistakes: tuple[SeatMistake, ...]
-    page: str
+    debrief_html: str
     """Debrief of the run as HTML; empty if the run cannot be replayed."""
     lost_transactions: int = 0
     reflection: Reflection | None = None
@@ -114,12 +114,12 @@ class ClassReview(Struct, frozen=True):
     seed: int
     mode: str
     seats: tuple[SeatReview, ...]
-    reference: float | None
+    reference_points: float | None
     """Points of the reference solution. None if the drill has no reference solution or no score."""
     reference_downtime_s: float | None
-    reference_lost: int | None
+    reference_lost_transactions: int | None
     """Number of transactions that the reference solution loses."""
-    par: float | None
+    par_points: float | None
     """Points of the best known plan. None if the drill has no certificate for this seed."""
     divergences: tuple[ClassDivergence, ...]
     mistakes: tuple[ClassMistake, ...]
@@ -134,7 +134,7 @@ class ClassReview(Struct, frozen=True):
     """Time of the last instruction to the class, in UTC seconds since 1970; None if unknown."""
 
 
-def read_logs(
+def read_seat_logs(
     record: ClassRecord, with_names: bool = True, part: ClassPart | None = None
 ) -> list[ClassSeatLog]:
     """Return the log of every seat, ordered by number.
@@ -147,7 +147,7 @@ def read_logs(
         return []
     if part is not None:
         record = record.select_part(part.id)
-    seats = [seat for seat in record.read_seats() if not seat.token_hash.startswith(ERASED_PREFIX)]
+    seats = [seat for seat in record.read_seats() if not seat.token_hash.startswith(ERASED_TOKEN_PREFIX)]
     reflections = record.read_reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
     hide = (
@@ -234,8 +234,8 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
     if account is not None and (not has_ended or outcome["ended_by"] == ENDED_BY_INSTRUCTOR):
         account = exclude_finish(account)
     if account is not None and foreign:
-        account = exclude_segments(account, lambda move: _matches_input(move, foreign))
-    source = build_source(drill)
+        account = exclude_segments(account, lambda move: _is_segment_of_input(move, foreign))
+    source = build_export_source(drill)
     if outcome["ended_by"] == ENDED_BY_INSTRUCTOR:
         source.report["ended_by"] = ENDED_BY_INSTRUCTOR
     source = replace(
@@ -247,18 +247,20 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
     )
     printed = b""
     if pdf:
-        from app.export.pdf import build_debrief  # imports Qt, which the rest of this module does not need
+        from app.export.pdf import (
+            build_debrief_pdf,
+        )  # imports Qt, which the rest of this module does not need
 
-        printed, _ = build_debrief(source)
+        printed, _ = build_debrief_pdf(source)
     answers = tuple(source.report["questions"])
     return replace(
         seat_review,
         mistakes=mistakes,
-        page=build_page(source),
+        debrief_html=build_debrief_html(source),
         debrief_pdf=printed,
         answers=answers,
         regret_analysis=account,
-        refused_batches=list_refused(source.report),
+        refused_batches=list_refused_batches(source.report),
     )
 
 
@@ -266,7 +268,10 @@ def _analyze_regret(drill: Drill, seconds: float) -> RegretAnalysis | None:
     """Return the regret analysis, or None without a score or if the analysis takes longer than *seconds*."""
     if not drill.scenario.scored:
         return None
-    slices, deadline = analyze_regret(drill, certificates.load_plans(drill)), time.perf_counter() + seconds
+    slices, deadline = (
+        analyze_regret(drill, certificates.load_certified_plans(drill)),
+        time.perf_counter() + seconds,
+    )
     while time.perf_counter() < deadline:
         try:
             next(slices)
@@ -342,10 +347,10 @@ def review_class(
     )
 
 
-def find_replay_moments(record: ClassRecord) -> ReplayMoments:
+def find_divergence_times(record: ClassRecord) -> ReplayMoments:
     """Return the times at which seats have diverged so far. Runs that cannot be replayed are omitted."""
     courses = []
-    for log in read_logs(record):
+    for log in read_seat_logs(record):
         with suppress(UnplayableError, InputError), convert_errors():
             run = LogReplay(_parse_scenario(log.text, log.scenario), log.seed, log.mode)
             run.play(log.entries)
@@ -403,9 +408,10 @@ def _is_action(input_: Input) -> bool:
     return input_.verb not in REMARK_VERBS | {"finish"} and not is_inspection(input_)
 
 
-def _matches_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
+def _is_segment_of_input(segment: RunSegment, inputs: Sequence[Input]) -> bool:
     return any(
-        move.tick == seat_input.tick and move.line == seat_input.line_without_time for seat_input in inputs
+        segment.tick == seat_input.tick and segment.line == seat_input.line_without_time
+        for seat_input in inputs
     )
 
 

@@ -10,7 +10,7 @@ from websockets.exceptions import WebSocketException
 
 from app.classroom import certificate
 from app.classroom.code import Invitation
-from app.classroom.messages.codec import PINGS_S, WELCOME_BYTES_MAX
+from app.classroom.messages.codec import SEAT_PING_INTERVAL_S, CLIENT_MESSAGE_BYTES_MAX
 from app.words.language import tr
 
 DIAL_STAGGER_INTERVAL_S: Final = 0.25
@@ -28,9 +28,9 @@ def build_connection(address: str) -> connect:
         ssl=certificate.create_seat_context(),
         proxy=None,  # not needed, because the class is on the local network
         compression=None,
-        max_size=WELCOME_BYTES_MAX,
-        ping_interval=PINGS_S,
-        ping_timeout=PINGS_S,
+        max_size=CLIENT_MESSAGE_BYTES_MAX,
+        ping_interval=SEAT_PING_INTERVAL_S,
+        ping_timeout=SEAT_PING_INTERVAL_S,
         open_timeout=10.0,
         close_timeout=1.0,
     )

@@ -16,7 +16,7 @@ from typing import Final
 from app.classroom.addresses import WILDCARD_ADDRESSES
 from app.classroom.code import format_address
 
-SERVICE: Final = "_mirrordrill._tcp.local."
+MDNS_SERVICE_TYPE: Final = "_mirrordrill._tcp.local."
 SEARCH_TIMEOUT_S: Final = 3.0
 """Maximum wall time of a search. Assumed: three queries of RFC 6762, 5.2."""
 QUERY_TIMEOUT_MS: Final = 700
@@ -49,7 +49,9 @@ async def announce_class(fingerprint: str, listen_address: str, addresses: Seque
             socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
             for address in addresses or ["127.0.0.1"]
         ]
-        service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
+        service = ServiceInfo(
+            MDNS_SERVICE_TYPE, f"{fingerprint}.{MDNS_SERVICE_TYPE}", port=port, addresses=packed
+        )
         interfaces = InterfaceChoice.All if listen_address in WILDCARD_ADDRESSES else [listen_address]
         async with AsyncZeroconf(interfaces=interfaces) as network:
             # one class can have several hosts
@@ -71,17 +73,17 @@ async def find_addresses(fingerprint: str) -> list[str]:
     from zeroconf import Error, IPVersion
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
-    names = {f"{fingerprint}.{SERVICE}"}
+    names = {f"{fingerprint}.{MDNS_SERVICE_TYPE}"}
 
     def add_name(name: str, **_: object) -> None:
         if name.startswith(fingerprint):
             names.add(name)
 
     async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
-        service_info = AsyncServiceInfo(SERVICE, name)
+        service_info = AsyncServiceInfo(MDNS_SERVICE_TYPE, name)
         if not service_info.load_from_cache(network.zeroconf):
             await service_info.async_request(network.zeroconf, QUERY_TIMEOUT_MS)
-        service = AsyncServiceInfo(SERVICE, name)
+        service = AsyncServiceInfo(MDNS_SERVICE_TYPE, name)
         service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
         return [format_address(host, service.port) for host in hosts if service.port is not None]
@@ -89,7 +91,7 @@ async def find_addresses(fingerprint: str) -> list[str]:
     deadline_s = time.monotonic() + SEARCH_TIMEOUT_S
     try:
         async with AsyncZeroconf() as network:
-            browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[add_name])
+            browser = AsyncServiceBrowser(network.zeroconf, MDNS_SERVICE_TYPE, handlers=[add_name])
             try:
                 while True:
                     services = [

@@ -19,7 +19,7 @@ SAME_CHOICE_WINDOW_TICKS: Final = to_ticks(60.0)
 A seat without an action within this time has chosen to wait. Assumed.
 """
 
-SEATS_MIN: Final = 2
+DIVERGENCE_SEATS_MIN: Final = 2
 
 
 class SeatAction(Struct, frozen=True):
@@ -64,27 +64,27 @@ class ClassDivergence(Struct, frozen=True):
         return sum(len(choice.seats) * (best - choice.mean_score) for choice in self.choices)
 
 
-def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
+def find_divergences(seat_histories: Sequence[SeatHistory]) -> list[ClassDivergence]:
     """Return all divergences, most costly first."""
     return sorted(
-        _find_divergences(courses, 0, 0), key=lambda divergence: (-divergence.cost, divergence.tick)
+        _find_divergences(seat_histories, 0, 0), key=lambda divergence: (-divergence.cost, divergence.tick)
     )
 
 
 def _find_divergences(
-    courses: Sequence[SeatHistory], depth: int, start_tick: Tick
+    group_histories: Sequence[SeatHistory], depth: int, start_tick: Tick
 ) -> Iterator[ClassDivergence]:
     """Find divergences among seats whose first *depth* actions are equal.
 
-    The seats of *courses* have waited since *start_tick*.
+    The seats of *group_histories* have waited since *start_tick*.
     """
-    continuing = [course for course in courses if len(course.actions) > depth]
-    if len(courses) < SEATS_MIN or not continuing:
+    continuing = [course for course in group_histories if len(course.actions) > depth]
+    if len(group_histories) < DIVERGENCE_SEATS_MIN or not continuing:
         return
     first = max(start_tick, min(course.actions[depth].tick for course in continuing))
     groups: dict[str, list[SeatHistory]] = {}
     waited = []
-    for course in courses:
+    for course in group_histories:
         if len(course.actions) > depth and course.actions[depth].tick <= first + SAME_CHOICE_WINDOW_TICKS:
             groups.setdefault(course.actions[depth].key, []).append(course)
         else:
@@ -105,5 +105,5 @@ def _find_divergences(
         yield from _find_divergences(waited, depth, first + SAME_CHOICE_WINDOW_TICKS)
 
 
-def _summarize_outcome(courses: Sequence[SeatHistory]) -> tuple[tuple[int, ...], float]:
-    return tuple(course.seat for course in courses), fmean(course.score for course in courses)
+def _summarize_outcome(seat_histories: Sequence[SeatHistory]) -> tuple[tuple[int, ...], float]:
+    return tuple(course.seat for course in seat_histories), fmean(course.score for course in seat_histories)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from app.classroom.code import Invitation
-from app.classroom.link import HostLink
+from app.classroom.link import SeatConnection
 from app.classroom.log_entries import REWIND_LINE, list_effective_entries
-from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
+from app.classroom.messages.codec import QUESTION_LENGTH_MAX, REFLECTION_LENGTH_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import SubmitReflection
 from app.classroom.models import INJECT
@@ -39,7 +39,7 @@ class GuiSeat:
         self._seat_log = SeatLog(get_seat_folder(origin), name)
         if part is not None:
             self._seat_log.open_part(part)
-        self.link = HostLink(origin, self._seat_log, consent)
+        self.link = SeatConnection(origin, self._seat_log, consent)
         self.orders = SeatOrders(self._seat_log.entries)
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
@@ -56,7 +56,7 @@ class GuiSeat:
         return self._seat_log.name
 
     @property
-    def file(self) -> Path:
+    def log_file(self) -> Path:
         """File of the log, which can be handed in."""
         return self._seat_log.file
 
@@ -205,14 +205,14 @@ class GuiSeat:
 
     def raise_hand(self, question: str | None) -> None:
         """Raise the hand with *question*. None lowers the hand."""
-        self.link.hand = question if question is None else question.strip()[:HAND_MAX]
+        self.link.hand = question if question is None else question.strip()[:QUESTION_LENGTH_MAX]
         self.link.wake()
 
     def send_reflection(self, reflection: Reflection) -> None:
         """Send the person's reflection on the run to the host."""
         self.link.reflection = SubmitReflection(
-            happened=reflection.happened[:REFLECTION_MAX],
-            otherwise=reflection.otherwise[:REFLECTION_MAX],
+            happened=reflection.happened[:REFLECTION_LENGTH_MAX],
+            otherwise=reflection.otherwise[:REFLECTION_LENGTH_MAX],
             expected_score=reflection.expected_score,
         )
         self.link.wake()

@@ -15,11 +15,19 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import log_entries, plan
 from app.classroom.admission import Admission
-from app.classroom.bus import Bus, ClassChanged, HandLoweredNews, News, SeatChanges, SeatNews, StateRequest
+from app.classroom.bus import (
+    MessageBus,
+    ClassChanged,
+    HandLoweredNews,
+    BusMessage,
+    SeatChanges,
+    SeatNews,
+    StateRequest,
+)
 from app.classroom.conversation import (
     RequestRefusedError,
     broadcast,
-    close,
+    close_connection,
     receive_request,
     require_permission,
     send_message,
@@ -34,7 +42,7 @@ from app.classroom.instructions import (
 from app.classroom.live_board import ClassDashboard
 from app.classroom.log_entries import LogEntry, LogMismatchError
 from app.classroom.messages import requests
-from app.classroom.messages.codec import REFUSED, RETRY_LATER, ProtocolError
+from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError
 from app.classroom.messages.replies import (
     AcknowledgedActions,
     LogVerdict,
@@ -53,7 +61,7 @@ from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_attention import SeatRequestHandler
 from app.classroom.seat_log import build_welcome
 from app.classroom.seat_state import SeatState, build_seat_state, select_seats
-from app.classroom.verdict import FINISH, FORBIDDEN_VERBS
+from app.classroom.verdict import FINISH_LINE, FORBIDDEN_VERBS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
@@ -76,7 +84,11 @@ class ClassHost:
     """Host of an open class. With a *bus*, the class has several hosts, which write to the same record."""
 
     def __init__(
-        self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, on_part_change: Callable[[], object]
+        self,
+        record: ClassRecord,
+        the_class: ClassPart,
+        bus: MessageBus | None,
+        on_part_change: Callable[[], object],
     ) -> None:
         """Create the host.
 
@@ -87,10 +99,10 @@ class ClassHost:
         self._bus = bus
         self._class = the_class
         self._scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)
-        self._judge = ReplayVerifier(
+        self._replay_verifier = ReplayVerifier(
             the_class, self._get_log, self._store_verdict, self._store_reachable_points
         )
-        self._writer = RecordWriter(record, self._confirm_write)
+        self._writer = RecordWriter(record, self._update_after_write)
         self._seats = {seat.id: build_seat_state(seat) for seat in record.read_seats()}
         self._instructions = InstructionIndex(record.read_instructions())
         self.pace = ClassPace(the_class, self._scenario)
@@ -99,29 +111,33 @@ class ClassHost:
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
-        self._board = ClassDashboard(the_class, len(self._parts), self._seats, self._instructions, self.pace)
-        self._board.marks = record.read_marks()
+        self._dashboard = ClassDashboard(
+            the_class, len(self._parts), self._seats, self._instructions, self.pace
+        )
+        self._dashboard.marks = record.read_marks()
         self._admission = Admission(the_class, self._assignment, record, self._writer, self._seats, self.pace)
-        self._attention = SeatRequestHandler(
+        self._seat_request_handler = SeatRequestHandler(
             the_class, self._seats, self._get_log, self._store_takeover, self._broadcast_to_seats
         )
-        self._observers = self._attention.observers
-        self._strangers = 0
+        self._observers = self._seat_request_handler.observers
+        self._unidentified_connection_count = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._peers = PeerHosts(bus, self._seats, self._observers.list_observed_seats, self._start_task)
-        self._attention.peers = self._peers
+        self._seat_request_handler.peers = self._peers
 
     def start(self) -> None:
         """Start the background tasks, and queue the stored logs of all seats for verification."""
         self._start_task(self._writer.write_periodically())
-        self._start_task(self._refresh_board_periodically())
+        self._start_task(self._refresh_dashboard_periodically())
         if self._bus is not None:
-            self._start_task(self._bus.listen(self._receive_news, self._reload_after_gap))
-            self._start_task(self._peers.stay_alive(lambda seat: self._board.changed_seats.add(seat.number)))
-        for place in self._judge.worker_indexes:
-            self._start_task(self._judge.replay_new_entries(place))
+            self._start_task(self._bus.listen(self._process_bus_message, self._reload_after_gap))
+            self._start_task(
+                self._peers.monitor_hosts(lambda seat: self._dashboard.changed_seats.add(seat.number))
+            )
+        for place in self._replay_verifier.worker_indexes:
+            self._start_task(self._replay_verifier.replay_new_entries(place))
         for number in self._seats:
-            self._judge.queue_entries(number, self._record.read_entries(number))
+            self._replay_verifier.queue_entries(number, self._record.read_entries(number))
 
     async def stop(self) -> None:
         """Stop the host. All acknowledged data is already on disk."""
@@ -131,7 +147,7 @@ class ClassHost:
             await asyncio.wait(tasks, timeout=CANCEL_RETRY_INTERVAL_S)
         if self._bus is not None:
             await self._bus.close()
-        self._judge.close()
+        self._replay_verifier.close()
         self._writer.close()
 
     def _start_task(self, coroutine: Coroutine[None, None, None]) -> None:
@@ -150,7 +166,12 @@ class ClassHost:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
         sockets = [seat.socket for seat in self._seats.values() if seat.socket is not None]
         reason = tr("the class continues with its next part")
-        await asyncio.gather(*(close(one, RETRY_LATER, reason) for one in [*sockets, *self._board.consoles]))
+        await asyncio.gather(
+            *(
+                close_connection(one, RETRY_LATER_CLOSE_CODE, reason)
+                for one in [*sockets, *self._dashboard.consoles]
+            )
+        )
 
     async def serve_connection(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
@@ -158,28 +179,30 @@ class ClassHost:
         try:
             await self._dispatch_request(socket, await self._receive_first_message(socket))
         except RequestRefusedError as error:
-            await close(socket, error.code, str(error))
+            await close_connection(socket, error.code, str(error))
         except (ProtocolError, LogMismatchError) as error:
-            await close(socket, REFUSED, str(error))
+            await close_connection(socket, REFUSED_CLOSE_CODE, str(error))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
-            await close(socket, RETRY_LATER, tr("the record cannot be read. Try again."))
+            await close_connection(
+                socket, RETRY_LATER_CLOSE_CODE, tr("the record cannot be read. Try again.")
+            )
         except WebSocketDisconnect:
             pass
 
-    async def _receive_first_message(self, socket: WebSocket) -> requests.Request:
-        if self._strangers >= UNIDENTIFIED_CONNECTIONS_MAX:
-            raise RequestRefusedError(tr("too many connections. Try again."), RETRY_LATER)
-        self._strangers += 1
+    async def _receive_first_message(self, socket: WebSocket) -> requests.ClassRequest:
+        if self._unidentified_connection_count >= UNIDENTIFIED_CONNECTIONS_MAX:
+            raise RequestRefusedError(tr("too many connections. Try again."), RETRY_LATER_CLOSE_CODE)
+        self._unidentified_connection_count += 1
         try:
             async with asyncio.timeout(FIRST_MESSAGE_TIMEOUT_S):
                 return await receive_request(socket)
         except TimeoutError:
-            raise RequestRefusedError(tr("no message received"), RETRY_LATER) from None
+            raise RequestRefusedError(tr("no message received"), RETRY_LATER_CLOSE_CODE) from None
         finally:
-            self._strangers -= 1
+            self._unidentified_connection_count -= 1
 
-    async def _dispatch_request(self, socket: WebSocket, request: requests.Request) -> None:
+    async def _dispatch_request(self, socket: WebSocket, request: requests.ClassRequest) -> None:
         address = socket.client.host if socket.client else ""
         if isinstance(request, requests.OpenConsole):
             if not is_same_secret(request.key, self._class.secret):
@@ -197,19 +220,19 @@ class ClassHost:
         """Store the actions of a handed-in log. Raises RequestRefusedError, LogMismatchError."""
         seat = await self._admission.admit_from_file(message)
         await self._append_entries(seat, [log_entries.parse_entry(entry) for entry in message.acts])
-        self._board.changed_seats.add(seat.number)
+        self._dashboard.changed_seats.add(seat.number)
 
     # --- seats
 
     async def _serve_seat_connection(self, socket: WebSocket, seat: SeatState) -> None:
         await self._read_stored_entries(seat)
         if seat.socket is not None:  # an old connection may be half open; only the newest connection counts
-            await close(seat.socket, RETRY_LATER, tr("the seat has reconnected"))
+            await close_connection(seat.socket, RETRY_LATER_CLOSE_CODE, tr("the seat has reconnected"))
         # not earlier: the welcome must be the first message
         seat.socket, seat.sent_instructions = socket, set()
         # The visit number must exceed the numbers of all other connections, including those to unknown hosts.
         seat.visit = max(seat.visit + 1, int(time.time() * 1000))
-        seat.host, seat.away = self._peers.own_name, False
+        seat.host, seat.is_at_other_host = self._peers.own_name, False
         try:
             await send_message(
                 socket,
@@ -226,10 +249,10 @@ class ClassHost:
                 ),
             )
             await send_message(socket, self.pace.build_state_message(seat))
-            await self._attention.notify_seat(seat)
+            await self._seat_request_handler.notify_seat(seat)
             await self._send_pending_instructions(seat)
-            await send_message(socket, self._attention.replay.message)
-            self._board.changed_seats.add(seat.number)
+            await send_message(socket, self._seat_request_handler.replay.message)
+            self._dashboard.changed_seats.add(seat.number)
             while True:
                 request = await receive_request(socket)
                 require_permission("seat", request)
@@ -238,10 +261,10 @@ class ClassHost:
                 elif isinstance(request, requests.Ready):
                     if request.version != seat.version:
                         await self._writer.write(
-                            self._record.change_seats, [seat.number], version=request.version
+                            self._record.change_seat_columns, [seat.number], version=request.version
                         )
                     seat.version, seat.recording = request.version, request.recording
-                    self._board.changed_seats.add(seat.number)
+                    self._dashboard.changed_seats.add(seat.number)
                 elif isinstance(request, requests.SubmitReflection):
                     reflection = Reflection(request.happened, request.otherwise, request.expected_score)
                     await self._writer.write(self._record.store_reflection, seat.number, reflection)
@@ -252,17 +275,17 @@ class ClassHost:
         finally:
             if seat.socket is socket:
                 seat.socket = None
-                self._board.changed_seats.add(seat.number)
+                self._dashboard.changed_seats.add(seat.number)
 
     def _initialize_seat(self, seat: SeatState, log: Sequence[LogEntry]) -> None:
         """Initialize the seat with *log*, the complete log in the record."""
         seat.character_count = sum(len(act.line) for act in log)
-        seat.answered = list_settled_instructions(log, self._instructions.select_for(seat))
+        seat.answered = list_settled_instructions(log, self._instructions.select_for_seat(seat))
 
     async def _read_stored_entries(self, seat: SeatState) -> None:
         """Read new stored entries of this seat, written by another host or by an earlier write without an answer."""
         async with seat.write_lock:
-            self._confirm_entries(
+            self._update_after_stored_entries(
                 seat, await self._writer.read(self._record.read_entries, seat.number, seat.acknowledged + 1)
             )
 
@@ -273,8 +296,8 @@ class ClassHost:
         seat.consent, seat.held = status.consent, status.held
         seat.progress.record_position(seat.tick, seat.frozen or seat.over)
         if before != (seat.tick, seat.frozen, seat.over, seat.hand, seat.consent, seat.held):
-            self._board.changed_seats.add(seat.number)
-        self._board.update_hand_queue(seat)
+            self._dashboard.changed_seats.add(seat.number)
+        self._dashboard.update_hand_queue(seat)
         if not seat.consent:
             await self._observers.end_disallowed_observations(seat)
         await self._send_result(seat)
@@ -287,7 +310,7 @@ class ClassHost:
                 received_entries, seat.acknowledged, seat.last_tick,
                 lambda first, last: self._record.read_entries(number, first, last),
             )  # fmt: skip
-            if seat.character_count + sum(len(act.line) for act in new) > log_entries.CHARACTERS_MAX:
+            if seat.character_count + sum(len(act.line) for act in new) > log_entries.LOG_LENGTH_MAX:
                 raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
             if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.read_entries, number)
@@ -296,14 +319,14 @@ class ClassHost:
                 return
             await self._writer.write_entries(seat.number, new)
 
-    def _confirm_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
+    def _update_after_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Update the state of seats after *seats* and *logs* were written to disk."""
         for seat in seats:
             self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():
-            self._confirm_entries(self._seats[number], new)
+            self._update_after_stored_entries(self._seats[number], new)
 
-    def _confirm_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
+    def _update_after_stored_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
         """Update the state of a seat after *entries* were written to disk."""
         entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
@@ -313,19 +336,19 @@ class ClassHost:
         seat.tick = max(seat.tick, seat.last_tick)
         seat.answered |= {act.instruction for act in entries if act.instruction}
         if any(map(log_entries.is_rewind, entries)):
-            self._start_task(self._confirm_rewind(seat))
-        self._board.changed_seats.add(seat.number)
-        self._judge.queue_entries(seat.number, entries)
+            self._start_task(self._update_after_rewind(seat))
+        self._dashboard.changed_seats.add(seat.number)
+        self._replay_verifier.queue_entries(seat.number, entries)
         self._observers.queue_entries(seat.number, entries)
 
     async def _get_log(self, number: int) -> list[LogEntry]:
         return await self._writer.read(self._record.read_entries, number)
 
-    async def _confirm_rewind(self, seat: SeatState) -> None:
+    async def _update_after_rewind(self, seat: SeatState) -> None:
         """Update a seat after its rewind: send unanswered instructions again, and restart its observations."""
         log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
-        seat.answered = list_settled_instructions(log, self._instructions.select_for(seat))
+        seat.answered = list_settled_instructions(log, self._instructions.select_for_seat(seat))
         seat.sent_instructions &= seat.answered
         seat.progress = SeatSpeed()
         await self._send_pending_instructions(seat)
@@ -335,7 +358,7 @@ class ClassHost:
 
     async def _send_pending_instructions(self, seat: SeatState) -> None:
         """Send the instructions that the seat has not answered yet."""
-        for instruction in self._instructions.select_for(seat):
+        for instruction in self._instructions.select_for_seat(seat):
             if (
                 not (instruction.number in seat.answered or instruction.number in seat.sent_instructions)
                 and seat.socket is not None
@@ -377,7 +400,7 @@ class ClassHost:
     async def _broadcast_to_seats(self, send_to_seat: Callable[[SeatState], Awaitable[None]]) -> None:
         await broadcast(send_to_seat(seat) for seat in self._seats.values() if seat.socket is not None)
 
-    async def _change_pace(self, message: requests.OfPace) -> None:
+    async def _change_pace(self, message: requests.PaceRequest) -> None:
         """Apply a request that changes limits, speed, part or time of seats. Raises RequestRefusedError.
 
         A change is stored before any seat receives it.
@@ -398,23 +421,25 @@ class ClassHost:
         # The inject is sent before the new state, so that seats receive it before they stop.
         if isinstance(message, requests.FinishClass):
             numbers = [seat.number for seat in addressed_seats if not seat.over]
-            injects = [ClassInstruction(seat_id=number, kind=INJECT, text=FINISH) for number in numbers]
+            injects = [ClassInstruction(seat_id=number, kind=INJECT, text=FINISH_LINE) for number in numbers]
             await self._store_and_send(injects)
         try:
             of_class, of_seats = self.pace.plan_changes(message, addressed_seats)
         except ValueError as error:
             raise RequestRefusedError(str(error)) from error
         if of_class:
-            await self._writer.write(self._record.change_columns, **of_class)
+            await self._writer.write(self._record.change_part_columns, **of_class)
             for name, value in of_class.items():
                 setattr(self._class, name, value)
         for columns, seats in of_seats:
-            await self._writer.write(self._record.change_seats, [seat.number for seat in seats], **columns)
+            await self._writer.write(
+                self._record.change_seat_columns, [seat.number for seat in seats], **columns
+            )
             for seat in seats:
                 for name, value in columns.items():
                     setattr(seat, {"group_name": "group"}.get(name, name), value)
-        self._board.mark_changed()
-        self._board.changed_seats |= {seat.number for seat in addressed_seats}
+        self._dashboard.mark_changed()
+        self._dashboard.changed_seats |= {seat.number for seat in addressed_seats}
         self._peers.send(ClassChanged())
         await self._broadcast_to_seats(self._send_pace)
 
@@ -450,7 +475,7 @@ class ClassHost:
         )
 
     async def _store_takeover(self, seat: SeatState, enabled: bool) -> None:
-        await self._writer.write(self._record.change_seats, [seat.number], taken=enabled)
+        await self._writer.write(self._record.change_seat_columns, [seat.number], taken=enabled)
         seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
@@ -461,8 +486,8 @@ class ClassHost:
         mark = ClassInstruction(
             seat_id=request.seat, group_name=request.group, tick=tick, kind=MARK, text=request.text
         )
-        self._board.marks += await self._writer.write(self._record.store_instructions, [mark])
-        self._board.mark_changed()
+        self._dashboard.marks += await self._writer.write(self._record.store_instructions, [mark])
+        self._dashboard.mark_changed()
         self._peers.send(ClassChanged())
 
     # --- board
@@ -470,12 +495,12 @@ class ClassHost:
     async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
         seat = self._seats[number]
         seat.verdict = verdict
-        self._board.changed_seats.add(number)
+        self._dashboard.changed_seats.add(number)
         await self._send_result(seat)
 
     def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
         self._seats[number].record_reachable_points(t_s, points)
-        self._board.changed_seats.add(number)
+        self._dashboard.changed_seats.add(number)
 
     async def _send_result(self, seat: SeatState) -> None:
         """Send the verdict to a seat whose run is over, after the whole log was replayed."""
@@ -485,42 +510,42 @@ class ClassHost:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(socket, VerdictMessage(verdict))
 
-    async def _refresh_board_periodically(self) -> None:
+    async def _refresh_dashboard_periodically(self) -> None:
         while True:
             await asyncio.sleep(DASHBOARD_INTERVAL_S)
-            await self._observers.send_updates(self._board.changed_seats)
-            self._board.record_silence()
+            await self._observers.send_updates(self._dashboard.changed_seats)
+            self._dashboard.record_silence()
             if self.pace.is_break_over():
                 with suppress(RequestRefusedError):
                     await self._change_pace(requests.ContinueClass())
-            changed_seats = self._board.take_changed_seats()
+            changed_seats = self._dashboard.take_changed_seats()
             if changed_seats is not None:
                 self._peers.send_status(self._seats[number] for number in changed_seats)
-                await self._board.send_to_consoles(changed_seats)
+                await self._dashboard.send_to_consoles(changed_seats)
 
     # --- other hosts
 
     async def _reload_after_gap(self) -> None:
         """Reload the record after messages may have been missed, and announce this host again."""
         await self._reload_changes()
-        self._peers.send(StateRequest(), self._peers.build_news(self._seats.values()))
+        self._peers.send(StateRequest(), self._peers.build_seat_changes(self._seats.values()))
 
-    async def _receive_news(self, message: News) -> None:
-        looks = self._peers.process_news(message)
+    async def _process_bus_message(self, message: BusMessage) -> None:
+        looks = self._peers.process_message(message)
         if isinstance(message, SeatChanges):
             for seat_news in message.seats:
                 await self._merge_seat_status(message.host, seat_news)
             for number in looks:
-                await self._attention.notify_seat(self._seats[number])
+                await self._seat_request_handler.notify_seat(self._seats[number])
         elif isinstance(message, ClassChanged):
             await self._reload_changes()
         elif isinstance(message, StateRequest):
             await self._reload_changes()  # a new host has stored its address in the record
             self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNews):
-            await self._attention.lower_hand(self._seats[message.seat])
+            await self._seat_request_handler.lower_hand(self._seats[message.seat])
         else:
-            await self._attention.show_runs(message.show)
+            await self._seat_request_handler.show_runs(message.show)
 
     async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
         """Merge the status of a seat from another host. If both hosts have the seat, the latest connection counts."""
@@ -529,17 +554,17 @@ class ClassHost:
             return
         if seat.socket is not None:
             socket, seat.socket = seat.socket, None
-            await close(socket, RETRY_LATER, tr("the seat has reconnected"))
-        seat.host, seat.visit, seat.away = host, status.visit, status.connected
+            await close_connection(socket, RETRY_LATER_CLOSE_CODE, tr("the seat has reconnected"))
+        seat.host, seat.visit, seat.is_at_other_host = host, status.visit, status.connected
         seat.tick, seat.frozen, seat.over = max(seat.tick, status.tick), status.frozen, status.over
         seat.hand, seat.consent, seat.held = status.hand, status.consent, status.held
         seat.progress.record_position(seat.tick, seat.frozen or seat.over)
-        self._board.update_hand_queue(seat)
+        self._dashboard.update_hand_queue(seat)
         if not seat.consent:
             await self._observers.end_disallowed_observations(seat)
         if status.acknowledged > seat.acknowledged:
             await self._read_stored_entries(seat)
-        self._board.changed_seats.add(seat.number)
+        self._dashboard.changed_seats.add(seat.number)
 
     async def _reload_changes(self) -> None:
         """Reload the record and send its changes to the seats of this host."""
@@ -551,7 +576,7 @@ class ClassHost:
         for column in [column.key for column in ClassPart.__table__.columns]:
             setattr(self._class, column, getattr(the_class, column))
         self._instructions.add(await self._writer.read(self._record.read_instructions))
-        self._board.marks = await self._writer.read(self._record.read_marks)
+        self._dashboard.marks = await self._writer.read(self._record.read_marks)
         attended = []
         for seat in await self._writer.read(self._record.read_seats):
             seat_state = self._seats.setdefault(seat.id, build_seat_state(seat, 0))
@@ -562,27 +587,27 @@ class ClassHost:
             )  # fmt: skip
             if seat_state.acknowledged < seat.acknowledged:
                 await self._read_stored_entries(seat_state)
-        self._board.mark_changed()
-        self._board.changed_seats |= set(self._seats)
+        self._dashboard.mark_changed()
+        self._dashboard.changed_seats |= set(self._seats)
         await self._broadcast_to_seats(self._send_pace)
         for seat_state in attended:
-            await self._attention.notify_seat(seat_state)
+            await self._seat_request_handler.notify_seat(seat_state)
 
     # --- the instructor
 
     async def _serve_console(self, socket: WebSocket) -> None:
-        self._board.consoles.add(socket)
+        self._dashboard.consoles.add(socket)
         try:
-            await send_message(socket, self._board.build_dashboard())
+            await send_message(socket, self._dashboard.build_dashboard())
             while True:
                 request = await receive_request(socket)
                 require_permission("instructor", request)
                 try:
                     if isinstance(request, requests.Instruct):
                         await self._send_instruction(request)
-                    elif isinstance(request, requests.OfSeat):
-                        await self._attention.execute_request(socket, request)
-                    elif isinstance(request, requests.OfPace):
+                    elif isinstance(request, requests.SeatRequest):
+                        await self._seat_request_handler.execute_request(socket, request)
+                    elif isinstance(request, requests.PaceRequest):
                         await self._change_pace(request)
                     elif isinstance(request, requests.SetMark):
                         await self._set_mark(request)
@@ -594,5 +619,5 @@ class ClassHost:
                 except (RequestRefusedError, LogMismatchError) as error:
                     await send_message(socket, RequestFailed(request.kind, str(error)))
         finally:
-            self._board.consoles.discard(socket)
+            self._dashboard.consoles.discard(socket)
             await self._observers.end_observations(socket)

@@ -39,7 +39,7 @@ class InstructionIndex(dict[int, ClassInstruction]):
                 self[instruction.number] = instruction
                 self._by_seat.setdefault(instruction.seat_id, []).append(instruction)
 
-    def select_for(self, seat: InstructionRecipient) -> list[ClassInstruction]:
+    def select_for_seat(self, seat: InstructionRecipient) -> list[ClassInstruction]:
         """Return the instructions to a seat, its group or all seats, ordered by number."""
         candidates = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
         return sorted(
@@ -64,7 +64,7 @@ def validate_answers(
     A seat answers each instruction once, unless the answer was rewound. *earlier_entries* precede *entries*
     in the log. Raises LogMismatchError for an invalid or repeated answer.
     """
-    log, instructions_of_seat = list(earlier_entries), instructions.select_for(seat)
+    log, instructions_of_seat = list(earlier_entries), instructions.select_for_seat(seat)
     for act in entries:
         if act.instruction:
             instruction = instructions.get(act.instruction)
@@ -127,7 +127,7 @@ def list_due_instructions(instructions: InstructionIndex, seat: Respondent) -> l
     """Return the instructions that are due for a seat and not answered, in order of time. Rewinds are omitted."""
     messages = [
         convert_to_message(class_instruction)
-        for class_instruction in instructions.select_for(seat)
+        for class_instruction in instructions.select_for_seat(seat)
         if class_instruction.tick is not None
         and class_instruction.kind != BACK
         and class_instruction.tick <= seat.tick

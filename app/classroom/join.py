@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.classroom.code import Invitation
-from app.classroom.link import HostLink
+from app.classroom.link import SeatConnection
 from app.classroom.messages.replies import (
     InstructionMessage,
     LogVerdict,
@@ -28,7 +28,7 @@ VERDICT_TIMEOUT_S: Final = 60.0
 
 POLL_INTERVAL_S: Final = 0.05
 
-Player = Callable[[SeatRun, int], None]
+PlayRun = Callable[[SeatRun, int], None]
 """Function that plays a run to its end.
 
 Its second argument is the number of the seat's own inputs in the log so far.
@@ -39,7 +39,7 @@ class JoinFailedError(Exception):
     """Error for a seat that was not admitted. The text gives the reason."""
 
 
-class Participation(Struct, frozen=True):
+class ParticipationResult(Struct, frozen=True):
     """Result of playing a seat of a class."""
 
     report: SeatReport
@@ -47,20 +47,20 @@ class Participation(Struct, frozen=True):
     """Number of actions that the host has not acknowledged. The log file contains them."""
     has_host: bool
     """False if the run was played without a network. Then its log must be handed in."""
-    refused: str
+    refusal_reason: str
     """Reason why the host refused this seat; empty if it did not."""
-    file: str
+    log_file: str
     """Path of the log, which can be handed in."""
 
 
 def play_in_class_seat(
     origin: Invitation | SeatAssignment,
     name: str,
-    player: Player,
+    player: PlayRun,
     speed: float | None,
-    show: Callable[[InstructionMessage], object],
+    show_message: Callable[[InstructionMessage], object],
     consent: bool = False,
-) -> Participation:
+) -> ParticipationResult:
     """Play a seat of the class from its start or its last position.
 
     If *origin* is an assignment, the seat is played without a network. Raises JoinFailedError,
@@ -69,10 +69,10 @@ def play_in_class_seat(
     seat_log = SeatLog(get_seat_folder(origin), name)
     try:
         while True:
-            link = HostLink(origin, seat_log, consent)
+            link = SeatConnection(origin, seat_log, consent)
             link.start()
             try:
-                return _play_seat(seat_log, link, player, speed, show)
+                return _play_seat(seat_log, link, player, speed, show_message)
             except PartMismatchError as other_error:
                 part = other_error.part
             finally:
@@ -84,21 +84,21 @@ def play_in_class_seat(
 
 def _play_seat(
     seat_log: SeatLog,
-    link: HostLink,
-    player: Player,
+    link: SeatConnection,
+    player: PlayRun,
     speed: float | None,
-    show: Callable[[InstructionMessage], object],
-) -> Participation:
+    show_message: Callable[[InstructionMessage], object],
+) -> ParticipationResult:
     """Play the run of a seat and wait for its verdict. Raises JoinFailedError, PartMismatchError."""
     if seat_log.assignment is None:
         _await_assignment(seat_log, link)
-    run = SeatRun(seat_log, link, speed, show)
+    run = SeatRun(seat_log, link, speed, show_message)
     with suppress(ClassEndedError):
         _play_to_end(run, player)
     while (verdict := _await_verdict(run, seat_log, link)) is None and not link.over:
         with suppress(ClassEndedError):
             _play_to_end(run, player)
-    return Participation(
+    return ParticipationResult(
         build_seat_report(run, seat_log, verdict),
         len(seat_log.entries) - link.acknowledged,
         link.has_host,
@@ -107,7 +107,7 @@ def _play_seat(
     )
 
 
-def _await_assignment(seat_log: SeatLog, link: HostLink) -> None:
+def _await_assignment(seat_log: SeatLog, link: SeatConnection) -> None:
     try:
         reply = link.incoming.get(timeout=JOIN_TIMEOUT_S)
     except Empty:
@@ -121,7 +121,7 @@ def _await_assignment(seat_log: SeatLog, link: HostLink) -> None:
     link.wake()
 
 
-def _play_to_end(run: SeatRun, player: Player) -> None:
+def _play_to_end(run: SeatRun, player: PlayRun) -> None:
     """Play to the end of the run. After a rewind, continue from the earlier time. Raises ClassEndedError."""
     while True:
         try:
@@ -132,7 +132,7 @@ def _play_to_end(run: SeatRun, player: Player) -> None:
             pass
 
 
-def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdict | None:
+def _await_verdict(run: SeatRun, seat_log: SeatLog, link: SeatConnection) -> LogVerdict | None:
     """Wait for the host's verdict on the whole log.
 
     Return None if the verdict does not arrive in time, or if the host rewinds the seat.
@@ -141,7 +141,7 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
     deadline_s = time.monotonic() + VERDICT_TIMEOUT_S
     while link.has_host and time.monotonic() < deadline_s and not link.refusal:
         try:
-            run.await_verdict()
+            run.process_messages_after_end()
         except SeatRewoundError:
             return None
         if run.verdict is not None and run.verdict["acts"] == len(seat_log.entries):

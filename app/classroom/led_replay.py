@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.classroom.seat_state import SeatState
 
 
-class LedReplay:
+class SharedReplay:
     """Shared replay of a class. A seat that reconnects receives it again."""
 
     def __init__(self, read_log: Callable[[int], Awaitable[list[LogEntry]]]) -> None:

@@ -17,17 +17,17 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import discovery
-from app.classroom.code import NEEDS_ADDRESS, Invitation, format_address
+from app.classroom.code import ADDRESS_MISSING_TEXT, Invitation, format_address
 from app.classroom.dialing import WrongHostError, dial
 from app.classroom.log_entries import LogEntry
-from app.classroom.messages.codec import REFUSED, ProtocolError, WireMessage, encode
+from app.classroom.messages.codec import REFUSED_CLOSE_CODE, ProtocolError, WireMessage, encode
 from app.classroom.messages.replies import (
-    TO_SEAT,
+    SEAT_MESSAGE_READER,
     AcknowledgedActions,
     PaceState,
     SeatRefusal,
     SeatWelcome,
-    ToSeat,
+    SeatMessage,
 )
 from app.classroom.messages.requests import AppendEntries, Join, Ready, Resume, SeatStatus, SubmitReflection
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, draw_seat_number
@@ -42,16 +42,16 @@ POSITION_INTERVAL_S: Final = 2.0
 ACKNOWLEDGE_TIMEOUT_S: Final = 4.0
 """Wall time within which a host must acknowledge a message. It detects a cut connection. Assumed."""
 ACTIONS_PER_MESSAGE_MAX: Final = 100
-CHARACTERS_PER_MESSAGE_MAX: Final = 100_000
+MESSAGE_LINES_LENGTH_MAX: Final = 100_000
 """Maximum number of characters of actions per message. A longer action is sent in a message of its own."""
 VERSION_MISMATCH_TEXT: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
 
-FromHost = TypeVar("FromHost", bound=WireMessage)
+IncomingMessage = TypeVar("IncomingMessage", bound=WireMessage)
 
 
-class HostConnection(threading.Thread, Generic[FromHost]):
+class HostConnection(threading.Thread, Generic[IncomingMessage]):
     """Connection to a host in its own thread. It reconnects after every failure and queues messages in `incoming`.
 
     Subclasses for a class and for a team implement `_exchange_messages`, which sends requests and processes
@@ -61,14 +61,14 @@ class HostConnection(threading.Thread, Generic[FromHost]):
     def __init__(self, invitation: Invitation | None) -> None:
         """Create the connection. Without an *invitation*, it never dials."""
         super().__init__(daemon=True)
-        self.incoming: SimpleQueue[FromHost] = SimpleQueue()
+        self.incoming: SimpleQueue[IncomingMessage] = SimpleQueue()
         self.refusal = ""
         """Reason why the host refused this client; empty if it did not."""
         self._invitation = invitation
         self._is_welcome = False
         """True if the host has welcomed the client over the current connection."""
         self._loop = asyncio.new_event_loop()
-        self._news = asyncio.Event()
+        self._wake_event = asyncio.Event()
         self._has_ended = False
 
     @property
@@ -79,7 +79,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
     def wake(self) -> None:
         """Wake the sending task. Any thread may call this method."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._wake_event.set)
 
     def disconnect(self) -> None:
         """Disconnect from the host."""
@@ -100,7 +100,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
                     await self._exchange_messages(socket, invitation)
             except ConnectionClosed as end:
-                if end.rcvd is not None and end.rcvd.code == REFUSED:
+                if end.rcvd is not None and end.rcvd.code == REFUSED_CLOSE_CODE:
                     self._stop_with_refusal(end.rcvd.reason)
             except WrongHostError as problem:
                 self._on_wrong_host(str(problem))
@@ -123,7 +123,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         self.incoming.put(self._build_refusal(reason))
 
     @abstractmethod
-    def _build_refusal(self, reason: str) -> FromHost:
+    def _build_refusal(self, reason: str) -> IncomingMessage:
         """Return the message that informs the owner of this connection about a refusal."""
 
     @abstractmethod
@@ -133,7 +133,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
         """Return the addresses in the code. Without any, stop with a refusal."""
         if not invitation.addresses:
-            self._stop_with_refusal(tr(NEEDS_ADDRESS))
+            self._stop_with_refusal(tr(ADDRESS_MISSING_TEXT))
         return invitation.addresses
 
     def _on_wrong_host(self, reason: str) -> None:
@@ -146,7 +146,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         """Stop additional tasks of a subclass."""
 
 
-class HostLink(HostConnection[ToSeat]):
+class SeatConnection(HostConnection[SeatMessage]):
     """Connection of a seat to its host. It sends the entries of the seat's log and the status of the seat."""
 
     def __init__(self, origin: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
@@ -225,7 +225,7 @@ class HostLink(HostConnection[ToSeat]):
             self._search = asyncio.create_task(discovery.find_addresses(invitation.fingerprint))
         if not self._addresses:
             if self._search is None:
-                self._stop_with_refusal(tr(NEEDS_ADDRESS))
+                self._stop_with_refusal(tr(ADDRESS_MISSING_TEXT))
                 return []
             self.dialed_addresses = []
             self._found_addresses = await self._search
@@ -244,7 +244,7 @@ class HostLink(HostConnection[ToSeat]):
             self._addresses.append(address)
 
     @override
-    def _build_refusal(self, reason: str) -> ToSeat:
+    def _build_refusal(self, reason: str) -> SeatMessage:
         return SeatRefusal(reason)
 
     def _build_first_message(self, invitation: Invitation) -> Join | Resume:
@@ -260,7 +260,7 @@ class HostLink(HostConnection[ToSeat]):
         tasks = [asyncio.create_task(self._ping(socket))]
         try:
             async for raw in socket:
-                message, log = TO_SEAT.read_known(raw), self._seat_log
+                message, log = SEAT_MESSAGE_READER.read_known(raw), self._seat_log
                 match message:
                     case None:
                         continue
@@ -322,7 +322,7 @@ class HostLink(HostConnection[ToSeat]):
             await socket.send(encode(ready))
         sent_count, status, reported_at = self.acknowledged, SeatStatus(tick=0, frozen=False), 0.0
         while not self._has_ended:
-            self._news.clear()
+            self._wake_event.clear()
             acts = take_message_chunk(self._seat_log.list_entries_after(sent_count))
             if acts:
                 self._waiting_since = self._waiting_since or time.monotonic()
@@ -343,7 +343,7 @@ class HostLink(HostConnection[ToSeat]):
             if not acts:
                 try:
                     async with asyncio.timeout(POSITION_INTERVAL_S):
-                        await self._news.wait()
+                        await self._wake_event.wait()
                 except TimeoutError:
                     pass
         await socket.close()
@@ -355,7 +355,7 @@ def take_message_chunk(entries: Sequence[LogEntry]) -> list[LogEntry]:
     letters = 0
     for act in entries[:ACTIONS_PER_MESSAGE_MAX]:
         letters += len(act.line)
-        if log_entries and letters > CHARACTERS_PER_MESSAGE_MAX:
+        if log_entries and letters > MESSAGE_LINES_LENGTH_MAX:
             break
         log_entries.append(act)
     return log_entries

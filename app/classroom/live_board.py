@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.websockets import WebSocket
 
-from app.classroom.conversation import broadcast, is_silent, send
+from app.classroom.conversation import broadcast, is_silent, send_text
 from app.classroom.instructions import InstructionIndex
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import ClassMark, DashboardUpdate
@@ -60,7 +60,7 @@ class ClassDashboard:
                 seat.silent = silent
                 self.changed_seats.add(seat.number)
             may_run = seat.connected and not (seat.over or seat.frozen or self._pace.should_freeze(seat))
-            if seat.standstill.record_position(seat.tick, may_run):
+            if seat.pause_detector.record_position(seat.tick, may_run):
                 self.changed_seats.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
@@ -77,7 +77,7 @@ class ClassDashboard:
             break_s=self._pace.get_break_s(),
             clock_s=self._pace.get_clock_s(),
             tiles=[
-                build_tile(seat, self._pace, self._instructions.select_for(seat), self._hands)
+                build_tile(seat, self._pace, self._instructions.select_for_seat(seat), self._hands)
                 for seat in shown_seats
             ],
             marks=[ClassMark(mark.seat_id, (mark.tick or 0) / TICKS_PER_S, mark.text) for mark in self.marks],
@@ -94,4 +94,4 @@ class ClassDashboard:
         """Send the state of the class and the tiles of the seats *numbers* to every console."""
         if self.consoles:
             text = encode(self.build_dashboard(numbers))
-            await broadcast(send(console, text) for console in self.consoles)
+            await broadcast(send_text(console, text) for console in self.consoles)

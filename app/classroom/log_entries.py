@@ -12,11 +12,11 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.model import Tick
 
-LINE_MAX: Final = 65_536
+LINE_LENGTH_MAX: Final = 65_536
 """Maximum number of characters of an input line, such as a whole script in one batch. Assumed."""
 ENTRIES_MAX: Final = 20_000
 """Maximum number of entries per seat: an action every two seconds in the longest drill. Assumed."""
-CHARACTERS_MAX: Final = 4_000_000
+LOG_LENGTH_MAX: Final = 4_000_000
 """Maximum number of characters of all input lines of a seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Maximum simulated time of a run in ticks: eight hours, the longest drill that a host must replay."""
@@ -25,7 +25,7 @@ REWIND_LINE: Final = "sent-back"
 
 Rewound entries stay in the log.
 """
-_DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
+_DIGEST_PATTERN: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
 class LogEntry(NamedTuple):
@@ -58,7 +58,11 @@ def parse_entry(entry: object) -> LogEntry:
         raise LogMismatchError(
             tr("input {number} has an invalid number or time").format(number=log_entry.number)
         )
-    if len(log_entry.line) > LINE_MAX or "\0" in log_entry.line or not _DIGEST.fullmatch(log_entry.digest):
+    if (
+        len(log_entry.line) > LINE_LENGTH_MAX
+        or "\0" in log_entry.line
+        or not _DIGEST_PATTERN.fullmatch(log_entry.digest)
+    ):
         raise LogMismatchError(
             tr("input {number} has an invalid line or hash").format(number=log_entry.number)
         )

@@ -76,7 +76,7 @@ class Seat(Base):
     version: Mapped[str] = mapped_column(default="")
 
 
-class KeptAct(Base):
+class StoredLogEntry(Base):
     """Entry of a seat's log, in the form of app/classroom/log_entries.py."""
 
     __tablename__ = "act"
@@ -108,7 +108,7 @@ class ClassInstruction(Base):
     text: Mapped[str]
 
 
-class KeptReflection(Base):
+class StoredReflection(Base):
     """Reflection of a person on the run, written before the points were shown (app/learning/reflection.py)."""
 
     __tablename__ = "reflection"

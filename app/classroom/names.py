@@ -5,9 +5,9 @@ from collections.abc import Container
 from itertools import count
 from typing import Final
 
-from app.classroom.messages.codec import NAME_MAX
+from app.classroom.messages.codec import NAME_LENGTH_MAX
 
-INVISIBLE: Final = frozenset(
+INVISIBLE_CHARACTERS: Final = frozenset(
     {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
     | set(range(0x180B, 0x1810))
     | set(range(0xFE00, 0xFE10))
@@ -21,7 +21,7 @@ Default_Ignorable_Code_Point [Unicode Character Database, DerivedCoreProperties.
 def find_free_name(name: str, used_names: Container[str]) -> str:
     """Return *name* if it is free. Otherwise, append the next free number: "Ann", "Ann 2"."""
     name = name.strip()
-    numbered = (f"{name[: NAME_MAX - 5]} {number}" for number in count(2))
+    numbered = (f"{name[: NAME_LENGTH_MAX - 5]} {number}" for number in count(2))
     return (
         name
         if name not in used_names
@@ -32,7 +32,7 @@ def find_free_name(name: str, used_names: Container[str]) -> str:
 def is_same_name(name: str, entered: str) -> bool:
     """Return True if the host may have derived *name* from the *entered* name."""
     entered = entered.strip()
-    return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_MAX - 5]) + r" \d+", name))
+    return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_LENGTH_MAX - 5]) + r" \d+", name))
 
 
 def clean_text(text: str) -> str:
@@ -43,8 +43,8 @@ def clean_text(text: str) -> str:
 def is_name(name: str) -> bool:
     """Return True if *name* is printable, not blank, and free of invisible characters."""
     return (
-        len(name) <= NAME_MAX
+        len(name) <= NAME_LENGTH_MAX
         and bool(name.strip())
         and name.isprintable()
-        and INVISIBLE.isdisjoint(map(ord, name))
+        and INVISIBLE_CHARACTERS.isdisjoint(map(ord, name))
     )

@@ -16,16 +16,16 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
 
 ColumnValues = dict[str, str | int | float | bool | None]
-SMOOTHING: Final = 0.2
+SPEED_SMOOTHING_WEIGHT: Final = 0.2
 """Weight of the latest measurement in the smoothed speed of a seat. Assumed."""
-SPEED_SPAN_S: Final = (1.0, 30.0)
+SPEED_INTERVAL_LIMITS_S: Final = (1.0, 30.0)
 """Minimum and maximum wall time between two reports of a seat that are used to measure its speed.
 
 A longer gap is a network failure.
 """
 
 
-PAUSED_S: Final = 10.0
+PAUSED_AFTER_S: Final = 10.0
 """Wall time without progress after which a run counts as paused. A running seat reports several times in it.
 
 Assumed.
@@ -50,10 +50,14 @@ class SeatSpeed:
             self._previous = None
         elif self._previous is None:
             self._previous = (now_s, tick)
-        elif (span_s := now_s - self._previous[0]) >= SPEED_SPAN_S[0]:
-            if span_s <= SPEED_SPAN_S[1]:
+        elif (span_s := now_s - self._previous[0]) >= SPEED_INTERVAL_LIMITS_S[0]:
+            if span_s <= SPEED_INTERVAL_LIMITS_S[1]:
                 speed = (tick - self._previous[1]) / TICKS_PER_S / span_s
-                self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
+                self.speed = (
+                    speed
+                    if self.speed is None
+                    else self.speed + SPEED_SMOOTHING_WEIGHT * (speed - self.speed)
+                )
             self._previous = (now_s, tick)
 
 
@@ -72,7 +76,7 @@ class PauseDetector:
         now_s, was_paused = time.monotonic(), self.is_paused
         if tick != self._tick or not may_run:
             self._tick, self._moved_at_s = tick, now_s
-        self.is_paused = now_s - self._moved_at_s >= PAUSED_S
+        self.is_paused = now_s - self._moved_at_s >= PAUSED_AFTER_S
         return self.is_paused != was_paused
 
 
@@ -177,7 +181,7 @@ class ClassPace:
     # --- required state
 
     def plan_changes(
-        self, message: requests.OfPace, all_seats: Sequence[PacedSeat]
+        self, message: requests.PaceRequest, all_seats: Sequence[PacedSeat]
     ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
         """Return the column changes of the class, and those of some seats, that *message* requires.
 

@@ -4,7 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-from app.classroom.bus import HOST_TIMEOUT_S, KEEPALIVE_INTERVAL_S, Bus, News, SeatChanges, SeatNews
+from app.classroom.bus import (
+    HOST_TIMEOUT_S,
+    KEEPALIVE_INTERVAL_S,
+    MessageBus,
+    BusMessage,
+    SeatChanges,
+    SeatNews,
+)
 from app.classroom.seat_state import SeatState
 
 
@@ -13,7 +20,7 @@ class PeerHosts:
 
     def __init__(
         self,
-        bus: Bus | None,
+        bus: MessageBus | None,
         seats: Mapping[int, SeatState],
         list_observed_seats: Callable[[], set[int]],
         start_task: Callable[[Coroutine[None, None, None]], None],
@@ -31,17 +38,17 @@ class PeerHosts:
         self._observed_by_peers: dict[str, set[int]] = {}
         """Host -> seats that its consoles observe."""
 
-    def send(self, *news: News) -> None:
+    def send(self, *messages: BusMessage) -> None:
         """Send messages to the peer hosts without waiting for delivery."""
         if self._bus is not None:
-            self._do(self._bus.send(*news))
+            self._do(self._bus.send(*messages))
 
     def send_status(self, seats: Iterable[SeatState] = ()) -> None:
         """Send the status of those *seats* that belong to this host, and the list of observed seats."""
         if self._bus is not None:
-            self.send(self.build_news(seats))
+            self.send(self.build_seat_changes(seats))
 
-    def build_news(self, seats: Iterable[SeatState] = ()) -> SeatChanges:
+    def build_seat_changes(self, seats: Iterable[SeatState] = ()) -> SeatChanges:
         """Build the message with the status of those *seats* that belong to this host."""
         return SeatChanges(
             seats=tuple(
@@ -60,7 +67,7 @@ class PeerHosts:
         """Return whether a console of another host observes the seat."""
         return any(number in seats for seats in self._observed_by_peers.values())
 
-    def process_news(self, message: News) -> set[int]:
+    def process_message(self, message: BusMessage) -> set[int]:
         """Process a message of another host. Return the seats that its consoles started or stopped observing."""
         self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, SeatChanges):
@@ -69,7 +76,7 @@ class PeerHosts:
         self._observed_by_peers[message.host] = now_observed
         return now_observed ^ before
 
-    async def stay_alive(self, on_seat_lost: Callable[[SeatState], object]) -> None:
+    async def monitor_hosts(self, on_seat_lost: Callable[[SeatState], object]) -> None:
         """Announce this host repeatedly, and detect lost hosts.
 
         A host that stays silent is lost. *on_seat_lost* is called for each of its seats.
@@ -86,6 +93,6 @@ class PeerHosts:
                 del self._last_message_s[host]
                 self._observed_by_peers.pop(host, None)
             for seat in self._seats.values():
-                if seat.away and seat.host not in self._last_message_s:
-                    seat.away = False
+                if seat.is_at_other_host and seat.host not in self._last_message_s:
+                    seat.is_at_other_host = False
                     on_seat_lost(seat)

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.classroom.messages.codec import GROUP_PATTERN, NAME_MAX
+from app.classroom.messages.codec import GROUP_PATTERN, NAME_LENGTH_MAX
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
 from app.files.content import UnreadableFileError, decode_text, read_bytes
@@ -16,11 +16,11 @@ from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import to_ticks
 
-BYTES_MAX = 1_000_000
+PLAN_BYTES_MAX = 1_000_000
 
-Group = Annotated[str, Field(pattern=GROUP_PATTERN)]
-Kind = Literal["pre", "lesson", "post", "retention"]
-KINDS: Final[dict[str, str]] = {
+GroupName = Annotated[str, Field(pattern=GROUP_PATTERN)]
+PartKind = Literal["pre", "lesson", "post", "retention"]
+PART_KIND_NAMES: Final[dict[str, str]] = {
     "pre": mark("Pre-test"),
     "lesson": mark("Lesson"),
     "post": mark("Post-test"),
@@ -45,9 +45,9 @@ class PlannedInject(PlanSection):
     at: Duration
     """Time since the start of the seat's run."""
     do: Line
-    group: Group | None = None
+    group: GroupName | None = None
     """Group that receives the inject; None for all groups."""
-    part: Kind | None = None
+    part: PartKind | None = None
     """Kind of the part in which the inject is applied; None for all parts."""
 
 
@@ -56,14 +56,14 @@ class PlannedMessage(PlanSection):
 
     at: Duration
     text: Line
-    group: Group | None = None
-    part: Kind | None = None
+    group: GroupName | None = None
+    part: PartKind | None = None
 
 
 class GroupMembers(PlanSection):
     """[[group]]: a group, and the names of the people who join it."""
 
-    name: Group
+    name: GroupName
     people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
 
 
@@ -73,7 +73,7 @@ Mode = Literal["guided", "practice", "exam", "lab"]
 class PlannedPart(PlanSection):
     """[[part]]: a part of the class. It starts when the instructor requests it after the previous part has ended."""
 
-    kind: Kind
+    kind: PartKind
     scenario: Annotated[str, Field(min_length=1)] | None = None
     mode: Mode | None = None
     seed: int | None = Field(default=None, ge=0, lt=2**63)
@@ -101,7 +101,7 @@ class LessonPlan(PlanSection):
     """Name of a scenario, or path of its file relative to the plan's folder; None if each part names its own."""
     mode: Mode | None = None
     """Mode of the drill; None if each part names its own."""
-    title: Annotated[str, Field(max_length=NAME_MAX)] = ""
+    title: Annotated[str, Field(max_length=NAME_LENGTH_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """Seed of the class; None for the seed of the scenario."""
     reflect: bool = False
@@ -187,7 +187,7 @@ def read_plan(file: Path) -> tuple[LessonPlan, str]:
     Raises InvalidPlanError.
     """
     try:
-        text = decode_text(read_bytes(file, BYTES_MAX), str(file))
+        text = decode_text(read_bytes(file, PLAN_BYTES_MAX), str(file))
         plan = parse_plan(text)
     except UnreadableFileError as problem:
         raise InvalidPlanError(str(problem)) from problem

@@ -54,7 +54,9 @@ def play_reference(run: SeatRun, input_count: int) -> None:
     steps = drill.scenario.solution
     if not steps:
         with suppress(ScenarioNotFoundError, ScenarioError):
-            steps = select_variant(scenario_files.find(drill.scenario.name).load(), drill.seed).solution
+            steps = select_variant(
+                scenario_files.find_scenario_file(drill.scenario.name).load(), drill.seed
+            ).solution
     if not steps:
         raise SolutionNotFoundError(
             tr("the reference solution of {name} is not on this computer").format(name=drill.scenario.name)
@@ -89,7 +91,7 @@ def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Call
                 return
             if line.strip():
                 try:
-                    if not run.raise_hand(line.strip()):
+                    if not run.execute_hand_command(line.strip()):
                         run.apply_line(line.strip())
                 except InputError as problem:
                     refuse(str(problem))

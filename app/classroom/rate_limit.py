@@ -4,14 +4,14 @@ import hmac
 from collections.abc import Callable
 from typing import Final
 
-BURST: Final = 40
+BURST_ATTEMPTS: Final = 40
 """Number of wrong codes that an address may try without delay: a class behind one router makes typing errors.
 
 Assumed.
 """
-REFILL_PER_S: Final = 2.0
+ATTEMPTS_PER_S: Final = 2.0
 """Number of wrong codes per second that an address may try after the burst. Assumed."""
-ADDRESSES_MAX: Final = 10_000
+TRACKED_ADDRESSES_MAX: Final = 10_000
 """Maximum number of remembered addresses. Above it, addresses that no longer need to wait are forgotten."""
 
 
@@ -29,17 +29,17 @@ class RateLimiter:
 
     def record_failure(self, address: str) -> None:
         """Record a wrong code."""
-        if len(self._tries) >= ADDRESSES_MAX:
+        if len(self._tries) >= TRACKED_ADDRESSES_MAX:
             self._tries = {
                 address: tries
                 for address, tries in self._tries.items()
-                if self._count_remaining_tries(address) < BURST
+                if self._count_remaining_tries(address) < BURST_ATTEMPTS
             }
         self._tries[address] = (self._count_remaining_tries(address) - 1.0, self._clock())
 
     def _count_remaining_tries(self, address: str) -> float:
-        remaining_tries, start_s = self._tries.get(address, (float(BURST), self._clock()))
-        return min(float(BURST), remaining_tries + (self._clock() - start_s) * REFILL_PER_S)
+        remaining_tries, start_s = self._tries.get(address, (float(BURST_ATTEMPTS), self._clock()))
+        return min(float(BURST_ATTEMPTS), remaining_tries + (self._clock() - start_s) * ATTEMPTS_PER_S)
 
 
 def is_same_secret(secret: str, candidate: str) -> bool:

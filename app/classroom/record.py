@@ -35,25 +35,33 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.classroom.log_entries import LogEntry
-from app.classroom.models import INJECT, MARK, ClassInstruction, ClassPart, KeptAct, KeptReflection, Seat
+from app.classroom.models import (
+    INJECT,
+    MARK,
+    ClassInstruction,
+    ClassPart,
+    StoredLogEntry,
+    StoredReflection,
+    Seat,
+)
 from app.learning.reflection import Reflection
 from app.words.language import tr
 
-MIGRATIONS: Final = Path(__file__).with_name("migrations")
+MIGRATIONS_FOLDER: Final = Path(__file__).with_name("migrations")
 BUSY_TIMEOUT_S: Final = 5.0
 """Time that a reader waits for a writer, and a writer for a reader."""
 
-MIGRATION_LOCK: Final = 7443
+MIGRATION_LOCK_NUMBER: Final = 7443
 """Number of the advisory lock that a database server holds during a migration. The number is arbitrary."""
 
 
-AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
+SQLITE_AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
 """Declaration of an automatic key in SQLite. PostgreSQL needs another type."""
 
 DATABASE_SYSTEMS: Final = ("sqlite", "postgresql")
 """Database systems that can store a class."""
 
-ERASED_PREFIX: Final = "erased "
+ERASED_TOKEN_PREFIX: Final = "erased "
 """Prefix of the text that replaces the token hash of an erased person."""
 
 
@@ -81,7 +89,7 @@ class ClassRecord:
 
         Raises RecordUnavailableError.
         """
-        self._only_host: int | None = None
+        self._selected_part_id: int | None = None
         try:
             self._engine = _create_engine(build_url(location), create)
             with ExitStack() as refused:
@@ -114,12 +122,12 @@ class ClassRecord:
     def select_part(self, part: int) -> ClassRecord:
         """Return this record limited to *part*. It stores no actions after the class has moved to another part."""
         twin = copy.copy(self)
-        twin._only_host = part
+        twin._selected_part_id = part
         return twin
 
     @property
     def _part(self) -> ColumnElement[int]:
-        return literal(self._only_host) if self._only_host is not None else _CURRENT_PART_ID
+        return literal(self._selected_part_id) if self._selected_part_id is not None else _CURRENT_PART_ID
 
     def read_class(self) -> ClassPart | None:
         """Return the current part of the class, or None if there is no class."""
@@ -131,10 +139,10 @@ class ClassRecord:
         with Session(self._engine) as session:
             return list(session.scalars(select(ClassPart).order_by(ClassPart.id)))
 
-    def store_new_class(self, *made: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
+    def store_new_class(self, *parts: ClassPart, instructions: Iterable[ClassInstruction] = ()) -> None:
         """Store the parts and the prepared instructions of a new class."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
-            session.add_all(made)
+            session.add_all(parts)
             session.add_all(instructions)
 
     def start_next_part(self) -> bool:
@@ -142,7 +150,7 @@ class ClassRecord:
         with Session(self._engine) as session, session.begin():
             class_part = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert class_part is not None
-            if self._only_host not in (None, class_part.id):
+            if self._selected_part_id not in (None, class_part.id):
                 return True  # another host has started the part already
             next_part = session.get(ClassPart, class_part.id + 1)
             if next_part is None:
@@ -154,7 +162,7 @@ class ClassRecord:
             )
             return True
 
-    def change_columns(self, **columns: str | int | float | bool | None) -> None:
+    def change_part_columns(self, **columns: str | int | float | bool | None) -> None:
         """Change columns of the current part of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(ClassPart).where(ClassPart.id == self._part).values(columns))
@@ -168,7 +176,7 @@ class ClassRecord:
 
     # --- seats and their acts
 
-    def change_seats(self, seats: Iterable[int], **columns: str | int | float | bool | None) -> None:
+    def change_seat_columns(self, seats: Iterable[int], **columns: str | int | float | bool | None) -> None:
         """Change columns of *seats*."""
         with self._engine.begin() as connection:
             connection.execute(update(Seat).where(Seat.id.in_(list(seats))).values(columns))
@@ -192,8 +200,8 @@ class ClassRecord:
         """Store new *seats* and assign their numbers, and store the new entries in *logs*, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
-            part = session.scalar(current) if logs or self._only_host is not None else None
-            if self._only_host not in (None, part):
+            part = session.scalar(current) if logs or self._selected_part_id is not None else None
+            if self._selected_part_id not in (None, part):
                 raise RecordUnavailableError(tr("the class is at another part"))
             rows = [
                 {"seat_id": seat, "part": part, **act._asdict()}
@@ -204,7 +212,7 @@ class ClassRecord:
             session.flush()
             if rows:
                 connection = session.connection()
-                connection.execute(insert(KeptAct), rows)
+                connection.execute(insert(StoredLogEntry), rows)
                 connection.execute(
                     update(Seat).where(Seat.id == bindparam("seat")),
                     [
@@ -217,25 +225,33 @@ class ClassRecord:
         self, seat: int, first_number: int = 1, last_number: int | None = None
     ) -> list[LogEntry]:
         """Return the entries of a seat from *first_number* to *last_number*; None for the last entry."""
-        columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
+        columns = (
+            StoredLogEntry.number,
+            StoredLogEntry.tick,
+            StoredLogEntry.line,
+            StoredLogEntry.digest,
+            StoredLogEntry.instruction,
+        )
         query = select(*columns).where(
-            KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first_number
+            StoredLogEntry.seat_id == seat,
+            StoredLogEntry.part == self._part,
+            StoredLogEntry.number >= first_number,
         )
         if last_number is not None:
-            query = query.where(KeptAct.number <= last_number)
+            query = query.where(StoredLogEntry.number <= last_number)
         with self._engine.connect() as connection:
-            return [LogEntry(*row) for row in connection.execute(query.order_by(KeptAct.number))]
+            return [LogEntry(*row) for row in connection.execute(query.order_by(StoredLogEntry.number))]
 
     def store_reflection(self, seat: int, reflection: Reflection) -> None:
         """Store the reflection of a seat's person on the run. It replaces an earlier reflection."""
         with Session(self._engine) as session, session.begin():
             part = session.scalar(select(self._part)) or 1
-            session.merge(KeptReflection(seat_id=seat, part=part, **asdict(reflection)))
+            session.merge(StoredReflection(seat_id=seat, part=part, **asdict(reflection)))
 
     def read_reflections(self) -> dict[int, Reflection]:
         """Return the reflections by seat."""
         with Session(self._engine) as session:
-            query = select(KeptReflection).where(KeptReflection.part == self._part)
+            query = select(StoredReflection).where(StoredReflection.part == self._part)
             return {
                 reflection.seat_id: Reflection(
                     reflection.happened, reflection.otherwise, reflection.expected_score
@@ -259,12 +275,12 @@ class ClassRecord:
             if seat.id in numbers and seat.name and seat.name.casefold() not in staying
         }
         with self._engine.begin() as connection:
-            connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
-            connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
+            connection.execute(delete(StoredLogEntry).where(StoredLogEntry.seat_id.in_(numbers)))
+            connection.execute(delete(StoredReflection).where(StoredReflection.seat_id.in_(numbers)))
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
             for number in numbers:  # a random value instead of a token, different for each seat
                 unknown_person = {
-                    "name": "", "token_hash": f"{ERASED_PREFIX}{number}", "group_name": "", "acknowledged": 0,
+                    "name": "", "token_hash": f"{ERASED_TOKEN_PREFIX}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
                 connection.execute(update(Seat).where(Seat.id == number).values(unknown_person))
             query = select(ClassInstruction.number, ClassInstruction.text).where(
@@ -276,9 +292,9 @@ class ClassRecord:
             plan = connection.scalar(select(ClassPart.plan)) or ""
             connection.execute(update(ClassPart).values(plan=_remove_names(plan, people)))
         if self._engine.dialect.name == "sqlite":
-            self._shrink()
+            self._vacuum_file()
 
-    def _shrink(self) -> None:
+    def _vacuum_file(self) -> None:
         """Rewrite the SQLite file without deleted data. Raises RecordUnavailableError."""
         try:
             with self._engine.connect() as connection:
@@ -397,7 +413,7 @@ def _lock_migration(engine: Engine) -> Iterator[None]:
         yield
         return
     with engine.begin() as connection:
-        connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+        connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK_NUMBER)))
         yield
 
 
@@ -408,7 +424,9 @@ def _migrate(connection: Connection) -> bool:
     """
     system = connection.dialect.name
     other_suffixes = tuple(f"_{other_system}" for other_system in DATABASE_SYSTEMS if other_system != system)
-    scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(other_suffixes)]
+    scripts = [
+        file for file in sorted(MIGRATIONS_FOLDER.glob("*.sql")) if not file.stem.endswith(other_suffixes)
+    ]
     versions = sorted({file.stem.partition("_")[0] for file in scripts})
     has_tables = inspect(connection).has_table("alembic_version")
     revision = connection.scalar(text("SELECT version_num FROM alembic_version")) if has_tables else None
@@ -428,7 +446,7 @@ def _run_migration(connection: Connection, number: str, scripts: Iterable[Path])
     for script in scripts:
         for statement in script.read_text(encoding="utf-8").rstrip().rstrip(";").split(";\n"):
             if connection.dialect.name == "postgresql":
-                statement = statement.replace(AUTOMATIC_KEY, "SERIAL PRIMARY KEY")
+                statement = statement.replace(SQLITE_AUTOMATIC_KEY, "SERIAL PRIMARY KEY")
             connection.exec_driver_sql(statement)
     connection.exec_driver_sql("DELETE FROM alembic_version")
     connection.execute(text("INSERT INTO alembic_version VALUES (:number)"), {"number": number})

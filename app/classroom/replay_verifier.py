@@ -23,7 +23,7 @@ SEATS_PER_BATCH: Final = 50
 CRASHES_MAX: Final = 2
 """Number of worker crashes on the run of one seat after which the run is abandoned."""
 
-REST_FACTOR: Final = 4.0
+IDLE_TIME_FACTOR: Final = 4.0
 """Idle time of a worker after it computed the value of a seat, as a multiple of the computing time.
 
 Other processes also need the processor. Assumed.
@@ -160,5 +160,5 @@ class ReplayVerifier:
             if value is not None:
                 self._weighed(number, *value)
             with suppress(TimeoutError):
-                await asyncio.wait_for(has_new_entries.wait(), REST_FACTOR * (loop.time() - start_s))
+                await asyncio.wait_for(has_new_entries.wait(), IDLE_TIME_FACTOR * (loop.time() - start_s))
         await has_new_entries.wait()

@@ -17,12 +17,12 @@ from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
 from app.export.body import Markup, escape_text, format_heading, format_link, format_paragraph, format_table
-from app.export.page import build_document
-from app.export.sheets import VALUE_COLUMNS, as_csv, build_move_row
+from app.export.page import build_html_document
+from app.export.sheets import VALUE_COLUMNS, format_csv_table, build_move_row
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
@@ -32,20 +32,20 @@ from engine.drill.par.account import RegretAnalysis
 from engine.drill.running.drill import DrillEndReason
 from engine.model import Tick
 
-DIVERGENCES_SHOWN: Final = 10
-MISTAKES_SHOWN: Final = 15
-LOSSES_SHOWN: Final = 3
+DIVERGENCES_SHOWN_MAX: Final = 10
+MISTAKES_SHOWN_MAX: Final = 15
+LOSSES_SHOWN_MAX: Final = 3
 """Number of a seat's losses on the class page. The tables contain all losses."""
 
 CHART_WIDTH: Final = 760
 CHART_LEFT: Final = 160
 CHART_RIGHT: Final = 24
 ROW_HEIGHT: Final = 84
-DOT_RADIUS: Final = 4.5
+DOT_RADIUS_PX: Final = 4.5
 """Radius of a dot in pixels."""
 
 
-def build_archive(review: ClassReview, key: str, with_names: bool, pdf: bool = False) -> bytes:
+def build_report_archive(review: ClassReview, key: str, with_names: bool, pdf: bool = False) -> bytes:
     """Build the ZIP. *key*: ID of this class. *with_names*: True if the people of *review* may be named."""
     page = build_class_page(review)
     buffer = io.BytesIO()
@@ -54,18 +54,20 @@ def build_archive(review: ClassReview, key: str, with_names: bool, pdf: bool = F
         for name, sheet in _build_tables(review):
             zip_file.writestr(name, sheet)
         for seat in review.seats:
-            if seat.page:
-                zip_file.writestr(_build_page_name(seat), seat.page)
+            if seat.debrief_html:
+                zip_file.writestr(_build_page_name(seat), seat.debrief_html)
             if seat.debrief_pdf:
                 zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.debrief_pdf)
         if pdf:
             from app.export import pdf as printing  # imports Qt, which the rest of this module does not need
 
             drawings: dict[str, str] = {}
-            printed = _build_body(review, links=False, draw=partial(_add_drawing, drawings))
+            printed = _build_page_content(review, links=False, draw=partial(_add_drawing, drawings))
             zip_file.writestr(
                 "class.pdf",
-                printing.write_document(_format_title(review), printed, draw_class_chart(review), drawings),
+                printing.build_document_pdf(
+                    _format_title(review), printed, draw_class_chart(review), drawings
+                ),
             )
         zip_file.writestr("xapi.json", xapi.format_statements(review, key, with_names))
         zip_file.writestr("cmi5.zip", xapi.build_cmi5_package(review, build_class_page(review, links=False)))
@@ -92,8 +94,8 @@ def build_class_page(review: ClassReview, links: bool = True) -> str:
     """Return the debrief of the class as one HTML file. *links*: add links to the pages of its people."""
     title = _format_title(review)
     figure = f"<figure>{draw_class_chart(review)}</figure>"
-    text = f"{format_heading(1, title)}{figure}{_build_body(review, links, _inline_svg)}"
-    return build_document(escape_text(title), f"<main>{text}</main>")
+    text = f"{format_heading(1, title)}{figure}{_build_page_content(review, links, _inline_svg)}"
+    return build_html_document(escape_text(title), f"<main>{text}</main>")
 
 
 def draw_class_chart(review: ClassReview) -> str:
@@ -101,14 +103,14 @@ def draw_class_chart(review: ClassReview) -> str:
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     losses = [float(seat.lost_transactions) for seat in review.seats]
-    loss_limit = max([*losses, review.reference_lost or 0.0, 4.0])
+    loss_limit = max([*losses, review.reference_lost_transactions or 0.0, 4.0])
     longest = max([*downtimes, review.reference_downtime_s or 0.0, 1.0])
     reference, par = tr("reference"), tr("par")
     rows: list[tuple[str, Sequence[float], float, list[tuple[str, float | None]]]] = [
         (tr("Points"), [score for score in scores if score is not None], 100.0,
-         [(reference, review.reference), (par, review.par)]),
+         [(reference, review.reference_points), (par, review.par_points)]),
         (tr("Downtime, s"), downtimes, longest, [(reference, review.reference_downtime_s)]),
-        (tr("Lost transactions"), losses, loss_limit, [(reference, review.reference_lost)]),
+        (tr("Lost transactions"), losses, loss_limit, [(reference, review.reference_lost_transactions)]),
     ]  # fmt: skip
     parts = [
         part
@@ -145,11 +147,11 @@ def _inline_svg(name: str, svg: str) -> Markup:
 def _add_drawing(drawings: dict[str, str], name: str, svg: str) -> Markup:
     """Add a drawing to *drawings* and return markup that refers to its file."""
     drawings[name] = svg
-    return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
+    return Markup(f'<img src="{name}" width="{curve_svg.THUMBNAIL_WIDTH}">')
 
 
-def _build_body(review: ClassReview, links: bool, draw: SvgFormatter) -> str:
-    shown_divergences = review.divergences[:DIVERGENCES_SHOWN]
+def _build_page_content(review: ClassReview, links: bool, draw: SvgFormatter) -> str:
+    shown_divergences = review.divergences[:DIVERGENCES_SHOWN_MAX]
     return "".join(
         (
             format_paragraph(_format_class_facts(review), "muted"),
@@ -193,12 +195,14 @@ def _format_class_facts(review: ClassReview) -> str:
         seats.append(
             tr("median {points} points").format(points=formatting.localize_number(f"{median(scores):.0f}"))
         )
-    if review.reference is not None:
+    if review.reference_points is not None:
         seats.append(
-            tr("reference {points}").format(points=formatting.localize_number(f"{review.reference:.0f}"))
+            tr("reference {points}").format(
+                points=formatting.localize_number(f"{review.reference_points:.0f}")
+            )
         )
-    if review.par is not None:
-        seats.append(tr("par {points}").format(points=formatting.localize_number(f"{review.par:.0f}")))
+    if review.par_points is not None:
+        seats.append(tr("par {points}").format(points=formatting.localize_number(f"{review.par_points:.0f}")))
     return ", ".join(seats) + "."
 
 
@@ -235,7 +239,7 @@ def _format_seat_versions(review: ClassReview) -> str:
 
 def _format_divergence(divergence: ClassDivergence) -> str:
     text = tr("At {time}: {n} seats made different choices, which cost {points} points").format(
-        time=format_moment(divergence.tick),
+        time=format_run_tick(divergence.tick),
         n=sum(len(choice.seats) for choice in divergence.choices),
         points=formatting.localize_number(f"{divergence.cost:.0f}"),
     )
@@ -297,7 +301,7 @@ def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
         tr("Point of no return"),
     )  # fmt: skip
     caption = tr("Vertical axis: 0 to 100 points. Horizontal axis: from the start to {end}.").format(
-        end=format_moment(end)
+        end=format_run_tick(end)
     )
     remaining = [
         seat.number
@@ -312,9 +316,9 @@ def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
         yield format_paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
 
 
-def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
+def _format_accuracy(seat: SeatReview, regret_analysis: RegretAnalysis) -> str:
     """Format the accuracy of a seat. For an unfinished run, add the time that it covers."""
-    percent = formatting.format_percent(account.accuracy / 100.0)
+    percent = formatting.format_percent(regret_analysis.accuracy / 100.0)
     if not _is_truncated(seat):
         return percent
     return tr("{accuracy} until {t}").format(
@@ -322,21 +326,23 @@ def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
     )
 
 
-def list_losses(seat: SeatReview, account: RegretAnalysis) -> Iterator[str]:
+def list_losses(seat: SeatReview, regret_analysis: RegretAnalysis) -> Iterator[str]:
     """Yield the costliest losses of a seat in order of time, with a mark for refused commands."""
-    worst = sorted(value_curve.find_marked_segments(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
+    worst = sorted(value_curve.find_marked_segments(regret_analysis), key=lambda move: -move.regret)[
+        :LOSSES_SHOWN_MAX
+    ]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
         if move.regret >= value_curve.SHOWN_LOSS_MIN:
-            description = value_curve.format_move(
-                move, map_choices(seat.answers), account.last_chance, seat.refused_batches
+            description = value_curve.format_segment(
+                move, map_choices(seat.answers), regret_analysis.last_chance, seat.refused_batches
             )
-            yield f"{description}: {value_curve.format_cost(move)}"
+            yield f"{description}: {value_curve.format_segment_loss(move)}"
 
 
-def _format_point_of_no_return(seat: SeatReview, account: RegretAnalysis) -> str:
-    chance = account.last_chance
+def _format_point_of_no_return(seat: SeatReview, regret_analysis: RegretAnalysis) -> str:
+    chance = regret_analysis.last_chance
     if chance is not None:
-        return f"{format_moment(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
+        return f"{format_run_tick(chance.tick)}  {value_curve.format_last_chance(chance, map_choices(seat.answers))}"
     if all(met_t_s is not None for met_t_s in seat.verdict["goals"].values()):
         return tr("met")
     return tr("no known solution") if seat.verdict["ended_by"] is not None else tr("still running")
@@ -352,7 +358,7 @@ def _format_mistakes(review: ClassReview) -> str:
             len(mistake.seats),
             formatting.localize_number(f"{mistake.points:.0f}"),
         )
-        for mistake in review.mistakes[:MISTAKES_SHOWN]
+        for mistake in review.mistakes[:MISTAKES_SHOWN_MAX]
     ]
     head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost, all seats"))
     return format_table(tr("Example from the seat that lost most"), head, rows)
@@ -406,14 +412,14 @@ def _format_seats(review: ClassReview, links: bool) -> str:
     rows = [
         (
             seat.number,
-            format_link(_build_page_name(seat), seat.name) if links and seat.page else seat.name,
+            format_link(_build_page_name(seat), seat.name) if links and seat.debrief_html else seat.name,
             seat.group,
             _format_points(seat.verdict["score"]),
             _format_goals(seat),
             formatting.localize_number(f"{seat.verdict['downtime_s']:.1f}"),
             seat.lost_transactions,
             len(seat.actions),
-            _format_end(seat, review.versions.get(seat.number, "")),
+            _describe_run_end(seat, review.versions.get(seat.number, "")),
         )
         for seat in review.seats
     ]
@@ -448,7 +454,7 @@ def _format_goals(seat: SeatReview) -> str:
     )
 
 
-def _format_end(seat: SeatReview, version: str) -> str:
+def _describe_run_end(seat: SeatReview, version: str) -> str:
     """Describe the end of a run. *version*: program version of the seat, which affects the recorded states."""
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
@@ -468,7 +474,7 @@ def _format_end(seat: SeatReview, version: str) -> str:
 
 
 def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
-    yield "board.csv", as_csv(
+    yield "board.csv", format_csv_table(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
             "parted_t_s", "accuracy", "no_return_s", "instructor_inputs", "instructor_goals", "version",
@@ -477,7 +483,7 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
                 seat.lost_transactions, len(seat.actions), seat.verdict["sent_back"], seat.verdict["t_s"],
-                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_list_account_figures(seat.regret_analysis),
+                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_get_regret_figures(seat.regret_analysis),
                 seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
                 review.versions.get(seat.number, ""),
             )
@@ -487,12 +493,12 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if accounts:
         moves = ((seat.number, *build_move_row(move)) for seat, account in accounts for move in account.moves)
-        yield "worth.csv", as_csv(("seat", *VALUE_COLUMNS), moves)
+        yield "worth.csv", format_csv_table(("seat", *VALUE_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:
         yield (
             "reflections.csv",
-            as_csv(
+            format_csv_table(
                 ("seat", "expected_score", "score", "happened", "otherwise"),
                 (
                     (
@@ -508,7 +514,7 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
         )
     yield (
         "deeds.csv",
-        as_csv(
+        format_csv_table(
             ("seat", "t_s", "deed", "by"),
             (
                 (seat.number, action.tick / TICKS_PER_S, action.text, author)
@@ -520,7 +526,7 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     )
     yield (
         "partings.csv",
-        as_csv(
+        format_csv_table(
             ("t_s", "choice", "seats", "mean_score", "cost"),
             (
                 (
@@ -538,11 +544,13 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     if review.marks:
         yield (
             "marks.csv",
-            as_csv(("t_s", "seat", "text"), ((mark.t_s, mark.seat, mark.text) for mark in review.marks)),
+            format_csv_table(
+                ("t_s", "seat", "text"), ((mark.t_s, mark.seat, mark.text) for mark in review.marks)
+            ),
         )
     yield (
         "mistakes.csv",
-        as_csv(
+        format_csv_table(
             ("what", "better", "seats", "points"),
             (
                 (mistake.description, mistake.better, " ".join(map(str, mistake.seats)), mistake.points)
@@ -552,12 +560,12 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     )
 
 
-def _list_account_figures(account: RegretAnalysis | None) -> tuple[float | None, float | None]:
+def _get_regret_figures(regret_analysis: RegretAnalysis | None) -> tuple[float | None, float | None]:
     """Return the accuracy, and the point of no return in seconds."""
-    if account is None:
+    if regret_analysis is None:
         return None, None
-    no_return = account.point_of_no_return
-    return round(account.accuracy, 1), None if no_return is None else no_return / TICKS_PER_S
+    no_return = regret_analysis.point_of_no_return
+    return round(regret_analysis.accuracy, 1), None if no_return is None else no_return / TICKS_PER_S
 
 
 def _draw_dot_row(
@@ -587,11 +595,11 @@ def _draw_dot_row(
         )
     heights: dict[int, int] = {}
     for value in sorted(values):
-        column = round(_compute_x(value, maximum) / (2 * DOT_RADIUS))
+        column = round(_compute_x(value, maximum) / (2 * DOT_RADIUS_PX))
         height = heights[column] = heights.get(column, -1) + 1
-        step = min(2 * DOT_RADIUS, (ROW_HEIGHT - 44) / max(1, len(values)))
+        step = min(2 * DOT_RADIUS_PX, (ROW_HEIGHT - 44) / max(1, len(values)))
         yield (
-            f'<circle cx="{_compute_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT_RADIUS}" '
+            f'<circle cx="{_compute_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT_RADIUS_PX}" '
             'fill="#0072b2" fill-opacity="0.65"/>'
         )
 

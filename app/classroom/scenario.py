@@ -26,7 +26,7 @@ A rubric may only contain kinds of existing tables.
 """
 
 
-def build_seat_text(scenario: Scenario, mode: DrillMode) -> str:
+def build_seat_scenario_text(scenario: Scenario, mode: DrillMode) -> str:
     """Return the text of *scenario* that the host sends to a seat."""
     return scenario.text if mode is not DrillMode.EXAM else strip_answers(scenario)
 
@@ -74,7 +74,7 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
 
 def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment:
     """Build the assignment that every seat of a class plays."""
-    text = build_seat_text(scenario, DrillMode(the_class.mode))
+    text = build_seat_scenario_text(scenario, DrillMode(the_class.mode))
     return SeatAssignment(
         UNASSIGNED_SEAT, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id
     )

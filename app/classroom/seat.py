@@ -10,9 +10,9 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.led_replay import list_shown_runs
-from app.classroom.link import HostLink
+from app.classroom.link import SeatConnection
 from app.classroom.log_entries import REWIND_LINE, LogEntry, list_effective_entries
-from app.classroom.messages.codec import HAND_MAX
+from app.classroom.messages.codec import QUESTION_LENGTH_MAX
 from app.classroom.messages.replies import (
     HandLowered,
     InstructionMessage,
@@ -73,11 +73,11 @@ class SeatRun:
     def __init__(
         self,
         seat_log: SeatLog,
-        link: HostLink,
+        link: SeatConnection,
         speed: float | None,
-        show: Callable[[InstructionMessage], object],
+        show_message: Callable[[InstructionMessage], object],
     ) -> None:
-        """Replay the log *seat_log*. *show* receives the instructor's messages.
+        """Replay the log *seat_log*. *show_message* receives the instructor's messages.
 
         *speed*: simulated seconds per second; None for the maximum speed.
         """
@@ -88,15 +88,15 @@ class SeatRun:
         self.verdict: LogVerdict | None = None
         """Verdict of the host on the whole log; None before it arrives."""
         self._orders = SeatOrders(seat_log.entries)
-        self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show
+        self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show_message
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
         """Seat whose run is shown -> numbers of its log entries that were listed for the person."""
         self._replay_entries(list_effective_entries(seat_log.entries))
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def _replay_entries(self, acts: Iterable[LogEntry]) -> None:
-        for act in acts:
+    def _replay_entries(self, entries: Iterable[LogEntry]) -> None:
+        for act in entries:
             self.drill.advance_to(act.tick)
             if act.line:
                 try:
@@ -129,7 +129,7 @@ class SeatRun:
         assert assignment is not None, "the seat has a run"
         return assignment
 
-    def list_entries(self, count: int) -> Sequence[LogEntry]:
+    def list_entries_after(self, count: int) -> Sequence[LogEntry]:
         """Return the entries of the log after the first *count* entries."""
         return self._seat_log.list_entries_after(count)
 
@@ -171,7 +171,7 @@ class SeatRun:
         self.follow_instructions()
         return drill.events[event_count:]
 
-    def sleep_frozen(self) -> None:
+    def sleep_poll_interval(self) -> None:
         """Wait for a short wall time without advancing simulated time."""
         time.sleep(FROZEN_POLL_INTERVAL_S)
         self._started, self._from = time.monotonic(), self.drill.tick
@@ -184,12 +184,12 @@ class SeatRun:
         self._link.over = True
         self._link.wake()
 
-    def raise_hand(self, line: str) -> bool:
+    def execute_hand_command(self, line: str) -> bool:
         """Execute `hand`, `hand QUESTION` or `hand down`. Return False for any other line."""
         word, _, question = line.partition(" ")
         if word.lower() != "hand":
             return False
-        question = question.strip()[:HAND_MAX]
+        question = question.strip()[:QUESTION_LENGTH_MAX]
         self._link.hand = None if question.lower() == "down" else question
         self._link.wake()
         return True
@@ -205,7 +205,7 @@ class SeatRun:
         self._rewind_if_requested()
         while self._is_blocked():
             self._report_position()
-            self.sleep_frozen()
+            self.sleep_poll_interval()
             self._process_messages()
             self._rewind_if_requested()
         while (
@@ -215,7 +215,7 @@ class SeatRun:
             self._apply_instruction(message)
         self._report_position()
 
-    def await_verdict(self) -> None:
+    def process_messages_after_end(self) -> None:
         """Process the host's messages after the end of the run, such as the verdict. Raises SeatRewoundError."""
         with suppress(ClassEndedError):
             self._process_messages()
@@ -268,11 +268,11 @@ class SeatRun:
                     self._link.wake()
                 case RunShown():
                     self._shown = message if message.name is not None else None
-                    self._list_shown_inputs(message.tick)
+                    self._print_shown_inputs(message.tick)
                 case ShownPosition():
-                    self._list_shown_inputs(message.tick)
+                    self._print_shown_inputs(message.tick)
 
-    def _list_shown_inputs(self, tick: Tick | None) -> None:
+    def _print_shown_inputs(self, tick: Tick | None) -> None:
         """Show the person the inputs of the runs that the instructor shows, up to the shared time."""
         if self._shown is None:
             self._listed_entries.clear()

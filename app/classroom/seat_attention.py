@@ -6,8 +6,8 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom.bus import ClassChanged, HandLoweredNews, RunShownNews
-from app.classroom.conversation import RequestRefusedError, send, send_message
-from app.classroom.led_replay import LedReplay
+from app.classroom.conversation import RequestRefusedError, send_text, send_message
+from app.classroom.led_replay import SharedReplay
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages import requests
 from app.classroom.messages.codec import encode
@@ -39,11 +39,11 @@ class SeatRequestHandler:
         self._class, self._seats = the_class, seats
         self._store_takeover, self._send_to_all = store_takeover, send_to_all
         self.observers = SeatObservers(the_class, seats, read_log, self._on_observers_changed)
-        self.replay = LedReplay(read_log)
+        self.replay = SharedReplay(read_log)
         self.peers: PeerHosts | None = None
         """Peer hosts. The owner sets them before the first request."""
 
-    async def execute_request(self, console: WebSocket, request: requests.OfSeat) -> None:
+    async def execute_request(self, console: WebSocket, request: requests.SeatRequest) -> None:
         """Execute a request about a seat. Raises RequestRefusedError."""
         assert self.peers is not None
         seat = self._find_seat(request.seat)
@@ -109,6 +109,6 @@ class SeatRequestHandler:
 
         async def send_to_viewer(viewer: SeatState) -> None:
             if viewer.socket is not None:
-                await send(viewer.socket, text)
+                await send_text(viewer.socket, text)
 
         await self._send_to_all(send_to_viewer)

@@ -27,26 +27,26 @@ from app.classroom.log_entries import (
     parse_entry,
     select_new_entries,
 )
-from app.classroom.messages.codec import NAME_MAX
+from app.classroom.messages.codec import NAME_LENGTH_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from app.words.language import tr
 from engine.drill.judging.report import get_program_version
 from engine.drill.running.modes import DrillMode
 from engine.json_text import parse_json
 from engine.model import Tick
 
-SUFFIX: Final = ".seat"
+SEAT_FILE_SUFFIX: Final = ".seat"
 UNASSIGNED_SEAT: Final = 0
 """Seat number that is never assigned."""
 PARTS_MAX: Final = 20
 """Maximum number of parts of a class (app/classroom/plan.py)."""
-BYTES_MAX: Final = 100_000_000
+LOG_BYTES_MAX: Final = 100_000_000
 """Maximum size of a log file in bytes."""
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
 class InvalidSeatLogError(Exception):
@@ -107,7 +107,7 @@ def parse_assignment(value: object) -> SeatAssignment:
             "seed": int(seed), "mode": str(mode), **more,
         } if not isinstance(seat, bool) and not isinstance(seed, bool):  # fmt: skip
             part = more.get("part", 1)
-            is_valid = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
+            is_valid = _NAME_PATTERN.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
             if is_valid and type(part) is int and 1 <= part <= PARTS_MAX:
                 return SeatAssignment(seat, name, scenario, text, seed, mode, part)
     raise InvalidSeatLogError(tr("the first line must contain seat, name, scenario, text, seed and mode"))
@@ -116,7 +116,7 @@ def parse_assignment(value: object) -> SeatAssignment:
 def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     """Parse a log that was handed in. *file*: its name for error messages. Raises InvalidSeatLogError."""
     try:
-        if len(raw) > BYTES_MAX or raw.count(b"\n") > ENTRIES_MAX + 1:
+        if len(raw) > LOG_BYTES_MAX or raw.count(b"\n") > ENTRIES_MAX + 1:
             raise InvalidSeatLogError(tr("the log contains more than {n} inputs").format(n=ENTRIES_MAX))
         # text after the last line break was cut off by a crash and never acknowledged
         head, *lines = raw.split(b"\n")[:-1]
@@ -132,7 +132,7 @@ def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 def read_handout(file: Path) -> SeatAssignment:
     """Read the assignment for seats without a network from a file of `format_handout`. Raises InvalidSeatLogError."""
     try:
-        assignment, acts = parse_log(read_bytes(file, BYTES_MAX), str(file))
+        assignment, acts = parse_log(read_bytes(file, LOG_BYTES_MAX), str(file))
     except UnreadableFileError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
     if assignment.seat != UNASSIGNED_SEAT or acts:
@@ -166,7 +166,7 @@ def get_seat_folder(origin: Invitation | SeatAssignment) -> Path:
     Its name is the fingerprint of the host, or the digest of an assignment without a host.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
-    return get_default_folder() / "classes" / key
+    return get_profile_folder() / "classes" / key
 
 
 class SeatLog:
@@ -175,7 +175,9 @@ class SeatLog:
     def __init__(self, folder: Path, name: str) -> None:
         """Open or create the log of the seat *name* in *folder*. Raises InvalidSeatLogError."""
         if not is_name(name):
-            raise InvalidSeatLogError(tr("a name must have 1 to {n} printable characters").format(n=NAME_MAX))
+            raise InvalidSeatLogError(
+                tr("a name must have 1 to {n} printable characters").format(n=NAME_LENGTH_MAX)
+            )
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem
         self.name = name
@@ -193,17 +195,17 @@ class SeatLog:
         self._open_part(max(parts, default=1))
 
     def _get_file(self, part: int) -> Path:
-        return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SUFFIX)
+        return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SEAT_FILE_SUFFIX)
 
     def _open_part(self, part: int) -> None:
         self.assignment, self.entries, self.file = None, [], self._get_file(part)
         try:
             if self.file.exists():
-                raw = self.file.read_bytes()[:BYTES_MAX]
+                raw = self.file.read_bytes()[:LOG_BYTES_MAX]
                 self.assignment, self.entries = parse_log(raw, str(self.file))
-                self._open: BinaryIO = self.file.open("r+b")
-                self._open.truncate(raw.rfind(b"\n") + 1)
-                self._open.seek(0, os.SEEK_END)
+                self._open_file: BinaryIO = self.file.open("r+b")
+                self._open_file.truncate(raw.rfind(b"\n") + 1)
+                self._open_file.seek(0, os.SEEK_END)
         except OSError as problem:
             raise InvalidSeatLogError(
                 tr("cannot use {file}: {why}").format(file=self.file, why=problem.strerror)
@@ -212,13 +214,13 @@ class SeatLog:
     def open_part(self, part: int) -> None:
         """Open the log of another part, or prepare a new log. Raises InvalidSeatLogError."""
         if self.assignment is not None:
-            self._open.close()
+            self._open_file.close()
         self._open_part(part)
 
     def write_assignment(self, assignment: SeatAssignment) -> None:
         """Start the log with the assignment from the host."""
         self.assignment, self.file = assignment, self._get_file(assignment.part)
-        self._open = self.file.open("wb")
+        self._open_file = self.file.open("wb")
         self._write(json.dumps(asdict(assignment)))
 
     def append_entry(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
@@ -235,13 +237,13 @@ class SeatLog:
         """Close the file and release its lock."""
         if self.assignment is not None:
             with suppress(OSError):  # a full disk was already reported when the entry was written
-                self._open.close()
+                self._open_file.close()
         self._lock_file.close()
 
     def _write(self, line: str) -> None:
-        self._open.write(line.encode() + b"\n")
-        self._open.flush()
-        os.fsync(self._open.fileno())
+        self._open_file.write(line.encode() + b"\n")
+        self._open_file.flush()
+        os.fsync(self._open_file.fileno())
 
 
 def load_token(file: Path) -> str:

@@ -11,7 +11,7 @@ from app.classroom.messages.replies import (
     InstructorPresence,
     PaceState,
     SeatWelcome,
-    ToSeat,
+    SeatMessage,
 )
 from app.classroom.models import BACK, FROZEN, OVER
 from app.words.language import tr
@@ -52,7 +52,7 @@ class SeatOrders:
         """Read from *log* which instructions are answered. A rewind may have removed answers."""
         self.answered = list_answered_instructions(log)
 
-    def apply_message(self, message: ToSeat) -> None:
+    def apply_message(self, message: SeatMessage) -> None:
         """Update the orders by a message of the host. Messages without orders change nothing."""
         match message:
             case SeatWelcome():

@@ -36,7 +36,7 @@ class SeatEvent(StrEnum):
     """The person has left the seat, the host has refused or ended it, or its log cannot be written."""
 
 
-TRANSITIONS: Final = {
+PHASE_TRANSITIONS: Final = {
     (SeatPhase.JOINING, SeatEvent.REPLAY): SeatPhase.REPLAYING,
     (SeatPhase.REPLAYING, SeatEvent.REPLAYED): SeatPhase.OFFLINE,
     (SeatPhase.OFFLINE, SeatEvent.CONNECT): SeatPhase.LIVE,
@@ -48,7 +48,7 @@ TRANSITIONS: Final = {
 """Phase and event -> next phase. Any other event changes nothing."""
 RECORDING_PHASES: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
 """Phases in which the log is written. The run may continue only in these phases."""
-LABELS: Final = {
+PHASE_LABELS: Final = {
     SeatPhase.JOINING: mark("joining the class"),
     SeatPhase.REPLAYING: mark("replaying your run"),
     SeatPhase.LIVE: mark("in the class"),
@@ -59,4 +59,4 @@ LABELS: Final = {
 
 def get_next_phase(phase: SeatPhase, event: SeatEvent) -> SeatPhase:
     """Return the phase after an event. An event without a transition changes nothing."""
-    return TRANSITIONS.get((phase, event), phase)
+    return PHASE_TRANSITIONS.get((phase, event), phase)

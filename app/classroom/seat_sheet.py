@@ -21,7 +21,7 @@ JOIN_STEPS: Final = (
     mark("After a crash, choose Class ▸ Return to your class. Your run continues where it stopped."),
     mark("At the end, your debrief opens: score, biggest mistake, and what would have been best."),
 )
-STYLE: Final = (
+SHEET_CSS: Final = (
     "body{font:14pt/1.45 sans-serif;max-width:44em;margin:2em auto;color:#111;background:#fff}"
     "h1{font-size:22pt;margin:0}.code{font:700 22pt monospace;margin:.6em 0 0}"
     ".address{font:12pt monospace;overflow-wrap:anywhere}svg{float:right;width:44mm;height:44mm;margin-left:1em}"
@@ -29,7 +29,7 @@ STYLE: Final = (
 )
 
 
-def build_sheet(title: str, code: str) -> str:
+def build_join_sheet(title: str, code: str) -> str:
     """Build the page in HTML.
 
     Args:
@@ -42,6 +42,6 @@ def build_sheet(title: str, code: str) -> str:
     address_html = f'<p class="address">@{escape(address)}</p>' if address else ""
     return (
         f'<!doctype html><html lang="{language.get_current_language()}"><meta charset="utf-8">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style>"
+        f"<title>{escape(title)}</title><style>{SHEET_CSS}</style>"
         f'<h1>{escape(title)}</h1>{qr}<p class="code">{escape(secret)}</p>{address_html}<ol>{steps}</ol></html>\n'
     )

@@ -58,12 +58,12 @@ class SeatState(Struct):
     socket: WebSocket | None = None
     silent: bool = False
     """True if nothing arrives over the open connection."""
-    standstill: PauseDetector = field(default_factory=PauseDetector)
+    pause_detector: PauseDetector = field(default_factory=PauseDetector)
     host: str = ""
     """Name of the host to which the seat is or was last connected; empty if unknown."""
     visit: int = 0
     """Number of the seat's connection. A later connection has a larger number."""
-    away: bool = False
+    is_at_other_host: bool = False
     """True if the seat is connected to another host."""
     verdict: LogVerdict | None = None
     """Latest verdict on the seat's log; None before the first verdict."""
@@ -81,7 +81,7 @@ class SeatState(Struct):
     @property
     def connected(self) -> bool:
         """Return whether the seat is connected to any host."""
-        return (self.socket is not None and not self.silent) or self.away
+        return (self.socket is not None and not self.silent) or self.is_at_other_host
 
     def record_reachable_points(self, t_s: float, points: float) -> None:
         """Record in the value curve that *points* are reachable at *t_s*.
@@ -144,7 +144,7 @@ def build_tile(
         held=seat.held,
         version=seat.version,
         recording=seat.recording,
-        paused=seat.standstill.is_paused,
+        paused=seat.pause_detector.is_paused,
         verdict=seat.verdict,
         reachable=seat.value_curve[-1][1] if seat.value_curve else None,
         worth=seat.value_curve,

@@ -25,7 +25,7 @@ from websockets.http11 import Request
 
 from app.classroom import certificate, discovery
 from app.classroom.addresses import list_reachable_addresses
-from app.classroom.bus import RECONNECT_INTERVAL_S, Bus, BusUnavailableError
+from app.classroom.bus import RECONNECT_INTERVAL_S, MessageBus, BusUnavailableError
 from app.classroom.class_port import ClassPort
 from app.classroom.code import (
     SECRET_LENGTH,
@@ -36,7 +36,7 @@ from app.classroom.code import (
     get_local_dial_address,
 )
 from app.classroom.host import ClassHost
-from app.classroom.messages.codec import BYTES_MAX, PINGS_S, SIGNAL_S
+from app.classroom.messages.codec import HOST_MESSAGE_BYTES_MAX, SEAT_PING_INTERVAL_S, HOST_PING_INTERVAL_S
 from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
@@ -56,8 +56,8 @@ Assumed.
 """
 SHUTDOWN_GRACE_S: Final = 3
 """Time in seconds that connections have to close when the host stops."""
-BACKLOG: Final = 2_048
-HANDSHAKE_S: Final = 15.0
+LISTEN_BACKLOG: Final = 2_048
+TLS_HANDSHAKE_TIMEOUT_S: Final = 15.0
 """Time limit for the TLS handshake. A slower connection is closed.
 
 The default of asyncio is 60 s. Assumed.
@@ -158,8 +158,8 @@ def find_or_create_class(
         if plan is not None
         else set()
     )
-    if new_parts and [_identify_part(class_part, drawn_part) for class_part in new_parts] != [
-        _identify_part(class_part, drawn_part) for class_part in parts
+    if new_parts and [_build_part_key(class_part, drawn_part) for class_part in new_parts] != [
+        _build_part_key(class_part, drawn_part) for class_part in parts
     ]:
         raise ClassMismatchError(
             tr(
@@ -169,7 +169,7 @@ def find_or_create_class(
     return record.read_class()
 
 
-def _identify_part(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
+def _build_part_key(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
     """Return a key that identifies a part. *drawn_parts*: parts whose seed was drawn, and is therefore ignored."""
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
@@ -178,13 +178,13 @@ def serve_class(
     record: ClassRecord,
     the_class: ClassPart,
     listen: str | None,
-    show: Callable[[str], object],
+    show_line: Callable[[str], object],
     nats: str | None = None,
     owner_pipe: TextIO | None = None,
 ) -> None:
     """Host the class until SIGTERM, SIGINT or the end of *owner_pipe*, which the owning window keeps open.
 
-    *nats*: URL through which the hosts of a class with several hosts communicate. *show* receives one line
+    *nats*: URL through which the hosts of a class with several hosts communicate. *show_line* receives one line
     with the invitation. Raises ListenAddressError, BusUnavailableError.
     """
     if nats is None and has_live_host(the_class):
@@ -207,7 +207,12 @@ def serve_class(
     )  # fmt: skip
     asyncio.run(
         _run_server(
-            CurrentHost(record, nats, invited.fingerprint), class_part, listening, invited, show, owner_pipe
+            CurrentHost(record, nats, invited.fingerprint),
+            class_part,
+            listening,
+            invited,
+            show_line,
+            owner_pipe,
         )
     )
     if nats:
@@ -230,7 +235,7 @@ class CurrentHost:
         assert the_class is not None, "it was taken up"
         bus = None
         if self._nats is not None:
-            bus = Bus(self._nats, f"{self._fingerprint}-{the_class.id}")
+            bus = MessageBus(self._nats, f"{self._fingerprint}-{the_class.id}")
             await bus.connect()
         self._host = ClassHost(
             self._record.select_part(the_class.id), the_class, bus, self._follow_part_change
@@ -274,7 +279,7 @@ async def _run_server(
     the_class: ClassPart,
     listening: socket.socket,
     invitation: Invitation,
-    show: Callable[[str], object],
+    show_line: Callable[[str], object],
     owner_pipe: TextIO | None,
 ) -> None:
     port = ClassPort.from_socket(listening)
@@ -285,7 +290,7 @@ async def _run_server(
     if owner_pipe is not None:
         threading.Thread(target=_stop_on_pipe_end, args=(owner_pipe, loop, server), daemon=True).start()
     await current_host.start()
-    show(str(invitation))  # the port is already open, so new connections wait for the event loop
+    show_line(str(invitation))  # the port is already open, so new connections wait for the event loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
         discovery.announce_class(
@@ -335,18 +340,20 @@ def build_server(
 
     *port* is informed about connections that have joined.
     """
-    context = own_certificate.create_context(certificate_pem, key)
+    context = own_certificate.create_server_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
-    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = HANDSHAKE_S  # uvicorn has no setting for this value
+    vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = (
+        TLS_HANDSHAKE_TIMEOUT_S  # uvicorn has no setting for this value
+    )
     return _StoppableServer(
         uvicorn.Config(
             app,
             ssl_context_factory=lambda config, default: context,
             http="h11",
             ws=_Connection if port is None else type("_Joined", (_Connection,), {"port": port}),
-            ws_max_size=BYTES_MAX,
-            ws_ping_interval=SIGNAL_S,
-            ws_ping_timeout=PINGS_S,
+            ws_max_size=HOST_MESSAGE_BYTES_MAX,
+            ws_ping_interval=HOST_PING_INTERVAL_S,
+            ws_ping_timeout=SEAT_PING_INTERVAL_S,
             ws_per_message_deflate=False,  # compression needs 50 kB of memory for each connection
             lifespan="off",
             log_config=None,
@@ -354,7 +361,7 @@ def build_server(
             server_header=False,
             proxy_headers=False,  # trust only the socket's address, not proxy headers from the client
             timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
-            backlog=BACKLOG,
+            backlog=LISTEN_BACKLOG,
         )
     )
 
@@ -421,5 +428,5 @@ def open_listening_socket(listen: str | None, previous_address: str) -> socket.s
 
 def _bind_socket(host: str, port: int) -> socket.socket:
     return socket.create_server(
-        (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+        (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=LISTEN_BACKLOG
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 
-ANSWERS_MAX: Final = 3
+SUGGESTED_ANSWERS_MAX: Final = 3
 STEM_LENGTH: Final = 5
 """Number of initial letters by which two forms of a word are compared: "synchronized" and "synchronizing".
 
@@ -41,4 +41,4 @@ def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str]
     stems = _list_stems(question)
     scores = {text: sum(1.0 / frequency[stem] for stem in stems & _list_stems(text)) for text in texts}
     candidates = sorted((text for text in texts if scores[text] > 0.0), key=lambda text: -scores[text])
-    return (candidates or hints[:1])[:ANSWERS_MAX]
+    return (candidates or hints[:1])[:SUGGESTED_ANSWERS_MAX]

@@ -15,18 +15,18 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.classroom.class_files import LogCheck, replay_file
+from app.classroom.class_files import LogCheck, check_class_file
 from app.classroom.debrief import SeatReview
 from app.classroom.seat_log import InvalidSeatLogError
-from app.export.sheets import as_csv
+from app.export.sheets import format_csv_table
 from app.words.language import tr
 
-SHUFFLES: Final = 10_000
+PERMUTATION_COUNT: Final = 10_000
 """Number of random divisions in the permutation test. The probability is accurate to about 0.005. Assumed."""
-SEED: Final = 1
+PERMUTATION_SEED: Final = 1
 MEASURED_PARTS: Final = ("pre", "post", "retention")
 """Kinds of class parts whose scores are compared."""
-PEOPLE_MIN: Final = 2
+GROUP_SIZE_MIN: Final = 2
 """Minimum number of people per group, needed for a variance."""
 
 
@@ -60,7 +60,9 @@ class GroupComparison(Struct, frozen=True):
     """Share of random divisions whose difference is at least as large, in either direction."""
 
 
-def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[PersonScores]:
+def read_person_scores(
+    lesson: Path, pre: Path, post: Path, retention: Path | None = None
+) -> list[PersonScores]:
     """Return the scores of all people with a group in *lesson*, matched by name across exported classes.
 
     Raises InvalidSeatLogError, also for altered files.
@@ -80,7 +82,7 @@ def read_people(lesson: Path, pre: Path, post: Path, retention: Path | None = No
     ]
 
 
-def read_class_people(file: Path) -> list[PersonScores]:
+def read_class_person_scores(file: Path) -> list[PersonScores]:
     """Return the scores of all people in an exported class with several parts, matched by seat.
 
     Raises InvalidSeatLogError, also for altered files.
@@ -101,7 +103,7 @@ def read_class_people(file: Path) -> list[PersonScores]:
     ]
 
 
-def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScores]:
+def collect_person_scores(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScores]:
     """Return the scores of all people in the reviewed parts. *parts*: kind of a part -> its reviews."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
     scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED_PARTS]
@@ -122,12 +124,12 @@ def compare_groups(persons: Sequence[PersonScores]) -> list[GroupComparison]:
                 values.setdefault(person.group, []).append(value)
         for group_pair in combinations(sorted(values), 2):
             first, second = (values[group] for group in group_pair)
-            if min(len(first), len(second)) >= PEOPLE_MIN:
+            if min(len(first), len(second)) >= GROUP_SIZE_MIN:
                 comparisons.append(_compare_measure(measure, group_pair, first, second))
     return comparisons
 
 
-def format_people_csv(persons: Iterable[PersonScores], with_names: bool) -> str:
+def format_person_scores_csv(persons: Iterable[PersonScores], with_names: bool) -> str:
     """Format the scores of *persons* as CSV. *with_names*: True to write names instead of numbers."""
     rows = (
         (
@@ -140,7 +142,7 @@ def format_people_csv(persons: Iterable[PersonScores], with_names: bool) -> str:
         )
         for number, person in enumerate(persons, 1)
     )
-    return as_csv(("person", "group", "pre", "post", "gain", "retention"), rows)
+    return format_csv_table(("person", "group", "pre", "post", "gain", "retention"), rows)
 
 
 def format_comparisons_csv(comparisons: Iterable[GroupComparison]) -> str:
@@ -157,14 +159,14 @@ def format_comparisons_csv(comparisons: Iterable[GroupComparison]) -> str:
         )
         for row in comparisons
     )  # fmt: skip
-    return as_csv(head, rows)
+    return format_csv_table(head, rows)
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
 def _read_unaltered_checks(file: Path) -> list[LogCheck]:
-    log_checks = list(replay_file(file))
+    log_checks = list(check_class_file(file))
     problems = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
     if problems:
         raise InvalidSeatLogError(f"{file}: " + "; ".join(problems))
@@ -213,11 +215,11 @@ def _estimate_p_value(first_scores: Sequence[float], second_scores: Sequence[flo
 
     The actual division counts as one of them [Phipson and Smyth 2010].
     """
-    everyone, chance = [*first_scores, *second_scores], random.Random(SEED)
+    everyone, chance = [*first_scores, *second_scores], random.Random(PERMUTATION_SEED)
     difference = abs(fmean(second_scores) - fmean(first_scores))
     exceed_count = 0
-    for _ in range(SHUFFLES):
+    for _ in range(PERMUTATION_COUNT):
         chance.shuffle(everyone)
         drawn_difference = abs(fmean(everyone[len(first_scores) :]) - fmean(everyone[: len(first_scores)]))
         exceed_count += drawn_difference >= difference - 1e-9
-    return (exceed_count + 1) / (SHUFFLES + 1)
+    return (exceed_count + 1) / (PERMUTATION_COUNT + 1)

@@ -9,7 +9,7 @@ from typing import Final
 
 from app.classroom.log_entries import LogEntry, is_rewind
 from app.classroom.messages.replies import LogVerdict
-from app.files.guarded_player import SEAT_BUDGET, Budget, GuardedPlayer, UnplayableError, convert_errors
+from app.files.guarded_player import SEAT_BUDGET, RunBudget, GuardedPlayer, UnplayableError, convert_errors
 from app.words.localization import localize
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -22,9 +22,9 @@ from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
 from engine.verbs import VERBS
 
-STUCK_S: Final = 120.0
+STUCK_AFTER_S: Final = 120.0
 """Simulated seconds without an action or a reached goal after which a seat counts as stuck. Assumed."""
-FINISH: Final = "finish"
+FINISH_LINE: Final = "finish"
 """Input line that ends a run."""
 FORBIDDEN_VERBS: Final = frozenset({"rewind"})
 """Verbs that a class refuses, because they reset the clock."""
@@ -46,7 +46,7 @@ class LogReplay:
         seed: int,
         mode: str,
         for_debrief: bool = False,
-        budget: Budget = SEAT_BUDGET,
+        budget: RunBudget = SEAT_BUDGET,
     ) -> None:
         """Create a replay.
 
@@ -60,7 +60,7 @@ class LogReplay:
         self._last_entry: LogEntry | None = None
         self._hash: str | None = None
         """Hash of the world after the last entry; None if it was not computed."""
-        self._parted: tuple[float, str] | None = None
+        self._divergence: tuple[float, str] | None = None
         self._log: list[LogEntry] = []
         """Entries played so far, without rewound entries."""
         self._rewind_count = 0
@@ -172,7 +172,7 @@ class LogReplay:
         except UnplayableError as problem:
             self._record_divergence(entry, f"{get_first_line(entry.line)}: {problem}")
             self._failures += 1
-            if self._failures > FAILURES_MAX or self._player.is_spent:
+            if self._failures > FAILURES_MAX or self._player.is_budget_used_up:
                 raise
             # the error may have left a partial change, so replay without this input
             self._log[-1] = entry._replace(line="", digest="")
@@ -201,8 +201,8 @@ class LogReplay:
         self._last_instructor_entry = rerun._last_instructor_entry
 
     def _record_divergence(self, entry: LogEntry, reason: str) -> None:
-        if self._parted is None:
-            self._parted = (entry.tick / TICKS_PER_S, reason)
+        if self._divergence is None:
+            self._divergence = (entry.tick / TICKS_PER_S, reason)
 
     def build_verdict(self) -> LogVerdict:
         """Return the verdict on the run as far as it could be played."""
@@ -210,7 +210,7 @@ class LogReplay:
             with convert_errors():
                 return self._build_verdict()
         except (UnplayableError, InputError) as problem:
-            divergence = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
+            divergence = self._divergence or (self.drill.tick / TICKS_PER_S, str(problem))
             return build_failed_verdict(self.entry_count, *divergence, goals=self.drill.goals)
 
     def _build_verdict(self) -> LogVerdict:
@@ -222,7 +222,7 @@ class LogReplay:
         last_progress_tick = max(
             [last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())]
         )
-        is_stuck = not drill.finished and drill.tick - last_progress_tick > STUCK_S * TICKS_PER_S
+        is_stuck = not drill.finished and drill.tick - last_progress_tick > STUCK_AFTER_S * TICKS_PER_S
         return LogVerdict(
             acts=self.entry_count,
             t_s=drill.world.t_s,
@@ -240,13 +240,13 @@ class LogReplay:
             score=score.total if score.scored else None,
             downtime_s=build_availability_json(drill.world)["downtime_s"],
             ended_by=ENDED_BY_INSTRUCTOR
-            if drill.finished and any(entry.instruction and entry.line == FINISH for entry in self._log)
+            if drill.finished and any(entry.instruction and entry.line == FINISH_LINE for entry in self._log)
             else drill.ended_by.name.lower()
             if drill.ended_by
             else None,
             state_hash=self._hash or drill.compute_state_hash(),
-            parted_t_s=self._parted[0] if self._parted else None,
-            parted=self._parted[1] if self._parted else "",
+            parted_t_s=self._divergence[0] if self._divergence else None,
+            parted=self._divergence[1] if self._divergence else "",
         )
 
 
@@ -275,7 +275,7 @@ def build_failed_verdict(entry_count: int, t_s: float, reason: str, goals: Itera
 
 def is_instructor_input(entry: LogEntry) -> bool:
     """Return True for an input that the instructor made at the seat, except the input that ends the run."""
-    return bool(entry.line) and entry.instruction > 0 and not is_rewind(entry) and entry.line != FINISH
+    return bool(entry.line) and entry.instruction > 0 and not is_rewind(entry) and entry.line != FINISH_LINE
 
 
 def is_exercise_input(line: str) -> bool:
@@ -302,7 +302,7 @@ def _compute_progress(drill: Drill) -> float | None:
 
 
 def judge_log(
-    scenario: Scenario, seed: int, mode: str, entries: Iterable[LogEntry], budget: Budget = SEAT_BUDGET
+    scenario: Scenario, seed: int, mode: str, entries: Iterable[LogEntry], budget: RunBudget = SEAT_BUDGET
 ) -> LogVerdict:
     """Replay a whole log and return the verdict on it."""
     run = LogReplay(scenario, seed, mode, budget=budget)

@@ -25,26 +25,26 @@ if TYPE_CHECKING:  # imported later, so that a worker loads the simulation after
 WORKER_NICENESS: Final = 5
 """Nice value of a worker. The host has priority, so that the class dashboard responds during replays."""
 
-STUCK_S: Final = 60.0
+STEP_TIMEOUT_S: Final = 60.0
 """Processor time after which a single step of a run counts as endless. A step takes some milliseconds. Assumed."""
 STUCK_CHECK_INTERVAL_S: Final = 1.0
 """Wall time between two checks of a worker for a stuck run."""
 
-TURN_S: Final = 1.0
+TIME_SLICE_S: Final = 1.0
 """Processor time after which a run yields to other seats of its worker. Assumed."""
-EVALUATION_S: Final = 10.0
+EVALUATION_TIMEOUT_S: Final = 10.0
 """Processor time after which the evaluation of a run is abandoned, such as a run with an endless batch.
 
 Assumed.
 """
 
-_busy = False
+_is_playing = False
 """True in a worker while it plays a run."""
-_runs: dict[int, QueuedReplay] = {}
+_replays: dict[int, QueuedReplay] = {}
 """Seat -> its replay so far, in a worker. A replay needs about 100 kB."""
-_unevaluable: set[int] = set()
+_unevaluable_seats: set[int] = set()
 """Seats whose evaluation was abandoned, in a worker."""
-_unplayed: LogReplay | None = None
+_initial_replay: LogReplay | None = None
 """Replay at the start of the run, in a worker. All other replays are forked from it."""
 
 
@@ -67,7 +67,7 @@ class QueuedReplay:
 
     def play_turn(self) -> bool:
         """Play for at most one turn. Return True if all entries are played."""
-        end_s = time.thread_time() + TURN_S
+        end_s = time.thread_time() + TIME_SLICE_S
         return all(time.thread_time() <= end_s for _ in self._slices)
 
     def _take_entries(self) -> Iterator[LogEntry]:
@@ -76,7 +76,7 @@ class QueuedReplay:
 
 
 def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
-    global _unplayed
+    global _initial_replay
     for ignored in ("SIGINT", "SIGTERM"):  # ignored, because the host stops its workers itself
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
     with open(os.devnull, "w") as nowhere:  # a worker must not keep the pipe of the host's output open
@@ -95,7 +95,7 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
     from app.classroom.scenario import parse_scenario
     from app.classroom.verdict import LogReplay
 
-    _unplayed = LogReplay(parse_scenario(text, name), seed, mode)
+    _initial_replay = LogReplay(parse_scenario(text, name), seed, mode)
 
 
 def _replay_seats(
@@ -105,31 +105,31 @@ def _replay_seats(
 
     Runs in a worker. The verdict is None if the run needs another turn.
     """
-    global _busy
+    global _is_playing
     _record_progress()
-    _busy = True
+    _is_playing = True
     try:
         for seat, entries in logs.items():
             _receive_entries(seat, entries)
-        runs = {seat: _runs[seat] for seat in (*logs, *unfinished) if seat in _runs}
+        runs = {seat: _replays[seat] for seat in (*logs, *unfinished) if seat in _replays}
         return {seat: run.replay.build_verdict() if run.play_turn() else None for seat, run in runs.items()}
     finally:
-        _busy = False
+        _is_playing = False
 
 
 def _receive_entries(seat: int, entries: Sequence[LogEntry]) -> None:
     """Queue new entries for the replay of a seat. Discard the replay if entries are missing before them."""
-    assert _unplayed is not None, "a worker begins with it"
+    assert _initial_replay is not None, "a worker begins with it"
     if not entries or entries[0].number == 1:
-        _runs[seat] = QueuedReplay(_unplayed.fork())
-    run = _runs.get(seat)
+        _replays[seat] = QueuedReplay(_initial_replay.fork())
+    run = _replays.get(seat)
     if run is None:
         return
     expected = range(run.received_count + 1, run.received_count + 1 + len(entries))
     if [entry.number for entry in entries] == list(expected):
         run.receive(entries)
     else:
-        del _runs[seat]
+        del _replays[seat]
 
 
 def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
@@ -141,20 +141,22 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
     from engine.drill.par.regret import search_value
     from engine.drill.par.search_drill import SearchDrill
 
-    global _busy
-    run = _runs.get(seat)
+    global _is_playing
+    run = _replays.get(seat)
     drill = run.replay.drill if run else None
-    if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable:
+    if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable_seats:
         return None
-    plans = certificates.load_plans(drill)[:1]  # only one plan, because a class has many runs to evaluate
+    plans = certificates.load_certified_plans(drill)[
+        :1
+    ]  # only one plan, because a class has many runs to evaluate
     _record_progress()
-    _busy = True
+    _is_playing = True
     begun_s = time.thread_time()
     search = search_value(drill, plans)
     try:
-        while time.thread_time() - begun_s < EVALUATION_S:
+        while time.thread_time() - begun_s < EVALUATION_TIMEOUT_S:
             next(search)
-        _unevaluable.add(seat)
+        _unevaluable_seats.add(seat)
         return None
     except StopIteration as end:
         return drill.world.t_s, end.value
@@ -162,13 +164,13 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
         logging.getLogger(__name__).exception("seat %d cannot be weighed", seat)
         return None
     finally:
-        _busy = False
+        _is_playing = False
 
 
 def _record_progress() -> None:
     from app.files.guarded_player import HEARTBEAT
 
-    HEARTBEAT.at_s = time.process_time()
+    HEARTBEAT.last_beat_s = time.process_time()
 
 
 def _end_if_stuck() -> None:
@@ -177,7 +179,7 @@ def _end_if_stuck() -> None:
 
     while True:
         time.sleep(STUCK_CHECK_INTERVAL_S)
-        if _busy and time.process_time() - HEARTBEAT.at_s > STUCK_S:
+        if _is_playing and time.process_time() - HEARTBEAT.last_beat_s > STEP_TIMEOUT_S:
             os._exit(1)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.log_entries import LogEntry
-from app.classroom.messages.codec import RETRY_LATER
+from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
 from app.classroom.models import Seat
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.words.language import tr
@@ -42,7 +42,7 @@ class RecordWriter:
         self._record, self._on_written = record, on_written
         self._thread = ThreadPoolExecutor(1, "class record")
         self._waiting: list[WaitingEntries] = []
-        self._joining: dict[str, JoiningSeat] = {}
+        self._joining_seats: dict[str, JoiningSeat] = {}
         """Token hash -> joining seat that is not written yet."""
         self._to_do = asyncio.Event()
 
@@ -51,26 +51,26 @@ class RecordWriter:
         self._thread.shutdown()
 
     async def write(
-        self, write: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
+        self, operation: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
     ) -> Result:
-        """Call *write* in the writer thread, one call at a time. Raises RequestRefusedError on failure."""
+        """Call *operation* in the writer thread, one call at a time. Raises RequestRefusedError on failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(
-                self._thread, partial(write, *what, **named)
+                self._thread, partial(operation, *what, **named)
             )
         except (SQLAlchemyError, RecordUnavailableError) as problem:
             logger.error("class record: %s", problem)
             raise RequestRefusedError(
-                tr("the record cannot be written. Try again."), RETRY_LATER
+                tr("the record cannot be written. Try again."), RETRY_LATER_CLOSE_CODE
             ) from problem
 
     async def read(
-        self, read: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
+        self, operation: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
     ) -> Result:
-        """Call *read* in another thread. Retry while the record is unreadable."""
+        """Call *operation* in another thread. Retry while the record is unreadable."""
         while True:
             try:
-                return await asyncio.to_thread(read, *what, **named)
+                return await asyncio.to_thread(operation, *what, **named)
             except SQLAlchemyError as problem:
                 logger.error("class record: %s", problem)
                 await asyncio.sleep(READ_RETRY_INTERVAL_S)
@@ -82,10 +82,10 @@ class RecordWriter:
 
         Raises RequestRefusedError.
         """
-        if new_seat.token_hash not in self._joining:
-            self._joining[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
+        if new_seat.token_hash not in self._joining_seats:
+            self._joining_seats[new_seat.token_hash] = new_seat, asyncio.get_running_loop().create_future()
             self._to_do.set()
-        seat, write_result = self._joining[new_seat.token_hash]
+        seat, write_result = self._joining_seats[new_seat.token_hash]
         await write_result
         return seat
 
@@ -103,7 +103,7 @@ class RecordWriter:
             self._to_do.clear()
             waiting, self._waiting = self._waiting, []
             # The seats stay in the dictionary until they are written, so that one token never gets two seats.
-            joining = dict(self._joining)
+            joining = dict(self._joining_seats)
             problem = await self._write_transaction(list(joining.values()), waiting)
             if problem is not None and isinstance(problem.__cause__, IntegrityError):
                 # Another host has written one of the seats. Write the others in separate transactions.
@@ -112,17 +112,17 @@ class RecordWriter:
                 for acts in waiting:
                     _complete_future(acts[2], await self._write_transaction([], [acts]))
             for token_hash in joining:
-                del self._joining[token_hash]
+                del self._joining_seats[token_hash]
             for write_result in [job[2] for job in waiting] + [
                 join_entry[1] for join_entry in joining.values()
             ]:
                 _complete_future(write_result, problem)
 
     async def _write_transaction(
-        self, joining: Sequence[JoiningSeat], waiting: Sequence[WaitingEntries]
+        self, joining_seats: Sequence[JoiningSeat], waiting_entries: Sequence[WaitingEntries]
     ) -> RequestRefusedError | None:
         """Write everything in one transaction. Return the error if the transaction failed, otherwise None."""
-        seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
+        seats, logs = [seat for seat, _ in joining_seats], {number: new for number, new, _ in waiting_entries}
         try:
             await self.write(self._record.store_seats_and_entries, seats, logs)
         except RequestRefusedError as refused:

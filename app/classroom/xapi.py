@@ -16,13 +16,13 @@ from app.classroom.debrief import ClassReview, SeatReview
 
 ACCOUNT_HOME_PAGE: Final = "https://mirrordrill.invalid"
 """Identifier of the accounts, in a reserved domain [RFC 2606]. No program ever contacts this address."""
-VERBS: Final = {
+VERB_BY_COMPLETION: Final = {
     True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
     False: ("http://adlnet.gov/expapi/verbs/attempted", "attempted"),
 }
 """xAPI verb of a run: key True if the run is over, False if it is not."""
-SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
-COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
+SIMULATION_ACTIVITY_TYPE: Final = "http://adlnet.gov/expapi/activities/simulation"
+COURSE_STRUCTURE_NAMESPACE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
 def build_statements(review: ClassReview, key: str, with_names: bool) -> list[dict[str, object]]:
@@ -35,7 +35,7 @@ def build_statements(review: ClassReview, key: str, with_names: bool) -> list[di
 
 def _build_statement(review: ClassReview, seat: SeatReview, key: str, with_names: bool) -> dict[str, object]:
     is_over = seat.verdict["ended_by"] is not None
-    verb, word = VERBS[is_over]
+    verb, word = VERB_BY_COMPLETION[is_over]
     actor: dict[str, object] = {
         "objectType": "Agent",
         "account": {"homePage": f"{ACCOUNT_HOME_PAGE}/class/{key}", "name": f"seat-{seat.number}"},
@@ -58,7 +58,7 @@ def _build_statement(review: ClassReview, seat: SeatReview, key: str, with_names
         "object": {
             "objectType": "Activity",
             "id": build_activity_page(review),
-            "definition": {"type": SIMULATION, "name": {"en": review.title}},
+            "definition": {"type": SIMULATION_ACTIVITY_TYPE, "name": {"en": review.title}},
         },
         "result": result,
         "context": {
@@ -85,7 +85,7 @@ def build_cmi5_package(review: ClassReview, page: str) -> bytes:
     """
     structure = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<courseStructure xmlns="{COURSE}">\n'
+        f'<courseStructure xmlns="{COURSE_STRUCTURE_NAMESPACE}">\n'
         f'  <course id="{build_activity_page(review)}/course">\n'
         f'    <title><langstring lang="en">{escape(review.title)}</langstring></title>\n'
         '    <description><langstring lang="en">Mirrordrill: debrief of a class</langstring></description>\n'

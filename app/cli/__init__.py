@@ -31,7 +31,7 @@ COMMANDS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
 }  # fmt: skip
 """Command -> function that executes it and returns the exit code."""
 
-_TYPES: Final = {"int": int, "float": float}
+_OPTION_TYPES: Final = {"int": int, "float": float}
 
 
 def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
@@ -91,9 +91,9 @@ def _build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_option(command: argparse._ActionsContainer, name: str, facts: dict[str, Any]) -> None:
-    if "type" in facts:
-        facts["type"] = _TYPES[facts["type"]]
-    if facts.get("help") == "":
-        facts["help"] = argparse.SUPPRESS
-    command.add_argument(name, **facts)
+def _add_option(command: argparse._ActionsContainer, name: str, properties: dict[str, Any]) -> None:
+    if "type" in properties:
+        properties["type"] = _OPTION_TYPES[properties["type"]]
+    if properties.get("help") == "":
+        properties["help"] = argparse.SUPPRESS
+    command.add_argument(name, **properties)

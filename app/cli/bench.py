@@ -21,12 +21,12 @@ from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import build_group_world
 from engine.published.measure import build_lab_world, build_unlimited_setup
 
-DATABASES: Final = (1, 10, 100, 200)
-GROUP_SIZES: Final = ((1, 1), (5, 20))
+DATABASE_COUNTS: Final = (1, 10, 100, 200)
+GROUP_AND_DATABASE_COUNTS: Final = ((1, 1), (5, 20))
 """Pairs: number of availability groups, and number of databases in each group."""
 
-PYTHON_DATABASES: Final = (1, 10, 100)
-COPIED_DATABASES: Final = (1, 100)
+PYTHON_DATABASE_COUNTS: Final = (1, 10, 100)
+COPIED_DATABASE_COUNTS: Final = (1, 100)
 REPLAY_SPAN_S: Final = 3600.0
 """Simulated seconds that need no replay if a snapshot is restored."""
 
@@ -34,11 +34,13 @@ ROW_STEPS: Final = 4_000_000
 """Rows times steps in one measurement of compiled code, which takes some tenths of a second."""
 
 PYTHON_ROW_STEPS: Final = 4_000
-SIMPY_DATABASE_S: Final = 100.0
+SIMPY_DATABASE_SECONDS: Final = 100.0
 """Simulated seconds times databases in a measurement of the SimPy model: 25,000 transactions."""
 
-NO_SIMPY: Final = "SimPy is not installed; its model comes with the source and the development dependencies"
-SIMPY_WARM_UP_S: Final = 0.1
+SIMPY_MISSING_TEXT: Final = (
+    "SimPy is not installed; its model comes with the source and the development dependencies"
+)
+SIMPY_WARM_UP_DATABASE_SECONDS: Final = 0.1
 """Simulated seconds times databases that the SimPy model runs first, so that its construction is not measured."""
 
 CORES_PER_DATABASE: Final = 8
@@ -48,7 +50,7 @@ REPETITIONS: Final = 5
 """Number of repetitions. The fastest counts, because other programs can only add time."""
 
 
-NAME_WIDTH: Final = 44
+NAME_LENGTH_MAX: Final = 44
 """Width of the longest name in characters: snapshot of 1000 KB, world of 100 databases."""
 
 
@@ -69,18 +71,18 @@ class BenchmarkFigure(Struct, frozen=True):
 
 def measure_figures() -> Iterator[BenchmarkFigure]:
     """Yield each figure as soon as it is measured, in one thread. All figures take about half a minute."""
-    engine = {count: _measure_engine_rate(count) for count in DATABASES}
-    flow = {count: _measure_flow_rate(count) for count in DATABASES}
-    for count in DATABASES:
+    engine = {count: _measure_engine_rate(count) for count in DATABASE_COUNTS}
+    flow = {count: _measure_flow_rate(count) for count in DATABASE_COUNTS}
+    for count in DATABASE_COUNTS:
         yield _build_figure(
             f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
         )
-    for groups, group_rows in GROUP_SIZES:
+    for groups, group_rows in GROUP_AND_DATABASE_COUNTS:
         count = groups * group_rows
         rate = _measure_group_rate(groups, group_rows)
         name = f"engine, {count} databases in {groups} groups"
         yield _build_figure(name, rate, "simulated s/s", "as many mirrored databases", rate / engine[count])
-    for count in DATABASES:
+    for count in DATABASE_COUNTS:
         yield _build_figure(
             f"flow alone, {count} databases",
             flow[count],
@@ -88,7 +90,7 @@ def measure_figures() -> Iterator[BenchmarkFigure]:
             "the engine with protocol",
             flow[count] / engine[count],
         )
-    for count in PYTHON_DATABASES:
+    for count in PYTHON_DATABASE_COUNTS:
         python = _measure_python_rate(count)
         yield _build_figure(
             f"plain Python, {count} databases",
@@ -100,7 +102,7 @@ def measure_figures() -> Iterator[BenchmarkFigure]:
     yield from _measure_simpy(engine)
     yield from _list_growth_figures("engine", engine)
     yield from _list_growth_figures("flow alone", flow)
-    for count in COPIED_DATABASES:
+    for count in COPIED_DATABASE_COUNTS:
         yield from _measure_copies(count)
     yield from _report_first_step()
 
@@ -172,25 +174,25 @@ def _measure_python_rate(count: int) -> float:
 
 
 def _measure_simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
-    for count in DATABASES:
+    for count in DATABASE_COUNTS:
         name = f"SimPy model, {count} databases"
         try:
             rate = _measure_simpy_rate(count)
         except ImportError:
-            yield BenchmarkFigure(name, NO_SIMPY, "", "the engine with protocol", None)
+            yield BenchmarkFigure(name, SIMPY_MISSING_TEXT, "", "the engine with protocol", None)
             continue
         yield _build_figure(name, rate, "simulated s/s", "engine", engine[count] / rate)
 
 
 def _measure_simpy_rate(count: int) -> float:
     build_model = import_module("tests.simpy_models").build_simpy_model
-    play, seconds = build_model(count), SIMPY_DATABASE_S / count
-    play(SIMPY_WARM_UP_S)
+    play, seconds = build_model(count), SIMPY_DATABASE_SECONDS / count
+    play(SIMPY_WARM_UP_DATABASE_SECONDS)
     return seconds / _measure_fastest(lambda: play(seconds), 2)
 
 
 def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[BenchmarkFigure]:
-    for count in DATABASES[2:]:
+    for count in DATABASE_COUNTS[2:]:
         ratio = (1.0 / rates[count] / count) / (1.0 / rates[10] / 10)
         yield _build_figure(
             f"{name}, cost of a database among {count}",

@@ -19,7 +19,7 @@ from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
 from app.files.bundle_store import BundleStoreError
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.lint import list_warnings
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.files.accepted_files import AcceptedText
     from app.storage import Profile
 
-DIGITS_MIN: Final = 8
+DIGEST_PREFIX_LENGTH_MIN: Final = 8
 """Minimum number of digits of a SHA-256 hash that identify a file."""
 
 
@@ -42,18 +42,18 @@ def _run_command(function: Callable[[argparse.Namespace], int], options: argpars
         return UNUSABLE
 
 
-def find_problems(file: Path) -> list[FileProblem]:
+def find_bundle_problems(file: Path) -> list[FileProblem]:
     """Return the problems of a bundle and of its drills, for `mirrordrill check`."""
     try:
         opened_bundle = bundle.read_bundle(file)
     except BundleError as refused:
         return list(refused.problems)
     problems: list[FileProblem] = []
-    for offer in bundle_store.list_offers(opened_bundle):
+    for offer in bundle_store.list_bundled_drills(opened_bundle):
         problems += offer.problems
         if offer.scenario is not None:
             problems += list_warnings(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
-    for run_offer in bundle_store.list_run_offers(opened_bundle):
+    for run_offer in bundle_store.list_bundled_runs(opened_bundle):
         if not run_offer.usable:
             problems.append(
                 FileProblem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.description)
@@ -63,8 +63,8 @@ def find_problems(file: Path) -> list[FileProblem]:
 
 def _make_bundle(options: argparse.Namespace) -> int:
     path = Path(options.out)
-    if path.suffix != bundle.SUFFIX:
-        path = path.with_name(path.name + bundle.SUFFIX)
+    if path.suffix != bundle.BUNDLE_SUFFIX:
+        path = path.with_name(path.name + bundle.BUNDLE_SUFFIX)
     scenarios, runs, title = dict[str, str](), dict[str, bytes](), options.title
     for part in options.parts:
         if part.endswith(".json"):
@@ -72,7 +72,7 @@ def _make_bundle(options: argparse.Namespace) -> int:
             if runs.setdefault(name, content) != content:
                 raise ScenarioNotFoundError(f"mirrordrill: two runs would have the name {name}")
             continue
-        file = scenario_files.find(part)
+        file = scenario_files.find_scenario_file(part)
         scenario = file.load()
         title = title or scenario.title
         if scenarios.setdefault(file.name, file.text) != file.text:
@@ -100,19 +100,19 @@ def _read_bytes(file: Path) -> bytes:
 def _show_bundle(options: argparse.Namespace) -> int:
     opened_bundle = bundle.read_bundle(Path(options.file))
     _print_manifest(opened_bundle)
-    for offer in bundle_store.list_offers(opened_bundle):
+    for offer in bundle_store.list_bundled_drills(opened_bundle):
         drill = offer.scenario
         if drill is None:
-            print(f"  {offer.name}  {escape_invisible(offer.obstacle)}")
+            print(f"  {offer.name}  {escape_invisible(offer.import_obstacle)}")
             continue
         author_text = f", by {drill.author}" if drill.author else ""
         print(
             f"  {offer.name}  {drill.minutes} min  {drill.level}  {escape_invisible(drill.title)}"
             f"{escape_invisible(author_text)}"
         )
-        if offer.obstacle:
-            print(f"    {escape_invisible(offer.obstacle)}")
-    for run_offer in bundle_store.list_run_offers(opened_bundle):
+        if offer.import_obstacle:
+            print(f"    {escape_invisible(offer.import_obstacle)}")
+    for run_offer in bundle_store.list_bundled_runs(opened_bundle):
         print(f"  run {run_offer.name}  {escape_invisible(run_offer.description)}")
     return AS_ASKED
 
@@ -131,7 +131,7 @@ def _print_manifest(opened_bundle: Bundle) -> None:
 
 def _import_bundle(options: argparse.Namespace) -> int:
     opened_bundle = bundle.read_bundle(Path(options.file))
-    offers = list(bundle_store.list_offers(opened_bundle))
+    offers = list(bundle_store.list_bundled_drills(opened_bundle))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise ScenarioNotFoundError(
@@ -141,17 +141,21 @@ def _import_bundle(options: argparse.Namespace) -> int:
     runs = (
         []
         if options.only
-        else [run_offer.name for run_offer in bundle_store.list_run_offers(opened_bundle) if run_offer.usable]
+        else [
+            run_offer.name for run_offer in bundle_store.list_bundled_runs(opened_bundle) if run_offer.usable
+        ]
     )
     _print_manifest(opened_bundle)
-    takeable = [offer.name for offer in offers_to_add if not offer.obstacle]
+    takeable = [offer.name for offer in offers_to_add if not offer.import_obstacle]
     for file in bundle_store.import_bundle(opened_bundle, takeable, runs):
         print(f"  imported: {file}")
     for offer in offers_to_add:
-        if offer.obstacle:
-            print(f"  {offer.name}: {escape_invisible(offer.obstacle)}")
+        if offer.import_obstacle:
+            print(f"  {offer.name}: {escape_invisible(offer.import_obstacle)}")
     return (
-        ANSWER_IS_NO if any(offer.obstacle and not offer.exists_here for offer in offers_to_add) else AS_ASKED
+        ANSWER_IS_NO
+        if any(offer.import_obstacle and not offer.exists_here for offer in offers_to_add)
+        else AS_ASKED
     )
 
 
@@ -170,7 +174,7 @@ def _remove_bundle(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _list_accepted(options: argparse.Namespace) -> int:
+def _list_accepted_files(options: argparse.Namespace) -> int:
     from app.files import accepted_files  # late import, because it loads the database layer
 
     with _open_profile() as profile:
@@ -186,7 +190,7 @@ def _list_accepted(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _forget_accepted(options: argparse.Namespace) -> int:
+def _forget_accepted_files(options: argparse.Namespace) -> int:
     from app.files import accepted_files
 
     if bool(options.sha256) == options.all:
@@ -195,9 +199,9 @@ def _forget_accepted(options: argparse.Namespace) -> int:
         texts = accepted_files.list_accepted_texts(profile) if profile is not None else []
         accepted_texts = _select_by_digest(accepted_files.list_foreign_texts(texts), options.sha256)
         if profile is not None and accepted_texts:
-            accepted_files.save_entries(
+            accepted_files.save_accepted_texts(
                 profile,
-                accepted_files.remove_entries(
+                accepted_files.remove_accepted_texts(
                     texts, (accepted_text.sha256 for accepted_text in accepted_texts)
                 ),
             )
@@ -206,17 +210,17 @@ def _forget_accepted(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> list[AcceptedText]:
-    """Return the entries whose SHA-256 hash begins with one of *beginnings*, or all entries if there are none.
+def _select_by_digest(entries: list[AcceptedText], prefixes: list[str]) -> list[AcceptedText]:
+    """Return the entries whose SHA-256 hash begins with one of *prefixes*, or all entries if there are none.
 
     Raises UsageError for an unknown or ambiguous beginning.
     """
-    if not beginnings:
+    if not prefixes:
         return entries
     matches = []
-    for begins in beginnings:
+    for begins in prefixes:
         texts = [entry for entry in entries if entry.sha256.startswith(begins.lower())]
-        if len(begins) < DIGITS_MIN or len(texts) != 1:
+        if len(begins) < DIGEST_PREFIX_LENGTH_MIN or len(texts) != 1:
             raise UsageError(f"{escape_invisible(begins[:80])} is not the SHA-256 of one accepted file")
         matches += texts
     return matches
@@ -226,11 +230,11 @@ def _select_by_digest(entries: list[AcceptedText], beginnings: list[str]) -> lis
 def _open_profile() -> Iterator[Profile | None]:
     """Open the profile. Yield None if there is no profile, because reading must not create one. Raises UsageError."""
     from app.storage import StorageError, open_profile
-    from app.storage.database import FILE_NAME
+    from app.storage.database import PROFILE_FILE_NAME
 
-    folder = get_default_folder()
+    folder = get_profile_folder()
     try:
-        if (folder / FILE_NAME).exists():
+        if (folder / PROFILE_FILE_NAME).exists():
             with open_profile(folder) as profile:
                 yield profile
         else:
@@ -239,8 +243,8 @@ def _open_profile() -> Iterator[Profile | None]:
         raise UsageError(str(problem)) from problem
 
 
-_FUNCTIONS: Final = {
+_BUNDLE_FUNCTIONS: Final = {
     "make": _make_bundle, "show": _show_bundle, "add": _import_bundle, "list": _list_bundles,
-    "remove": _remove_bundle, "accepted": _list_accepted, "forget": _forget_accepted,
+    "remove": _remove_bundle, "accepted": _list_accepted_files, "forget": _forget_accepted_files,
 }  # fmt: skip
-COMMANDS: Final = {f"bundle {name}": partial(_run_command, do) for name, do in _FUNCTIONS.items()}
+COMMANDS: Final = {f"bundle {name}": partial(_run_command, do) for name, do in _BUNDLE_FUNCTIONS.items()}

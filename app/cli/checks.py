@@ -22,11 +22,11 @@ def _run_check(options: argparse.Namespace) -> int:
     found_problems: list[FileProblem] = []
     missing: list[str] = []
     for name in options.files:
-        if name.endswith(bundle.SUFFIX):
-            found_problems += bundles.find_problems(Path(name))
+        if name.endswith(bundle.BUNDLE_SUFFIX):
+            found_problems += bundles.find_bundle_problems(Path(name))
             continue
         try:
-            file = scenario_files.find(name)
+            file = scenario_files.find_scenario_file(name)
         except scenario_files.ScenarioNotFoundError as unknown:
             missing.append(str(unknown))
             continue
@@ -34,7 +34,7 @@ def _run_check(options: argparse.Namespace) -> int:
             scenario = file.load()
             found_problems += list_warnings(scenario, file.file)
             if (certificate := certificates.load_certificate(scenario)) is not None:
-                found_problems += certificates.list_warnings(certificate, file.file)
+                found_problems += certificates.list_certificate_warnings(certificate, file.file)
         except ScenarioError as broken:
             found_problems += broken.problems
     if options.json:

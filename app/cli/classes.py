@@ -16,7 +16,7 @@ from msgspec.structs import asdict
 from app.cli.terms import UsageError, load_named_scenario, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import atomic_write
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from app.words import language
 from app.words.language import tr
@@ -25,13 +25,13 @@ from engine.localization import format_duration, format_run_time
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from app.classroom.join import Player
+    from app.classroom.join import PlayRun
     from app.classroom.messages.replies import LogVerdict, SeatReport
     from app.classroom.models import ClassPart
     from app.classroom.record import ClassRecord
     from app.classroom.team.world import TeamWorld
 
-DATABASE: Final = "class.sqlite"
+DEFAULT_DATABASE_FILE: Final = "class.sqlite"
 SEATS_PER_PROCESS: Final = 4
 """Number of seats per worker process of a report. Assumed."""
 
@@ -43,9 +43,9 @@ COMPARED_OPTIONS: Final = ("lesson", "pre", "post", "retention")
 def _locate_database(options: argparse.Namespace) -> str:
     if options.database is not None:
         return str(options.database)
-    folder = get_default_folder()
+    folder = get_profile_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    return str(folder / DATABASE)
+    return str(folder / DEFAULT_DATABASE_FILE)
 
 
 def _print_invitation(code: str) -> None:
@@ -130,7 +130,7 @@ def _run_team(options: argparse.Namespace) -> int:
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
             seed = scenario.seed if options.seed is None else options.seed
             seat = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
-            folder = get_default_folder() / "teams" / scenario.name / name.encode().hex()
+            folder = get_profile_folder() / "teams" / scenario.name / name.encode().hex()
             world = _build_team_world(folder, options)
             log = SeatLog(folder, name)
             attended = team_server.run_team_server(
@@ -149,7 +149,7 @@ def _run_team(options: argparse.Namespace) -> int:
         write_json(attended.report, options.json)
     else:
         print("\n".join(_format_report(attended.report)))
-    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refused else AS_ASKED
+    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refusal_reason else AS_ASKED
 
 
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
@@ -167,7 +167,7 @@ def _run_member(options: argparse.Namespace) -> int:
     """Execute `class join --role`: take a role in the world of a team."""
     from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
-    from app.classroom.team.member import TeamMember, play_role
+    from app.classroom.team.member import TeamConnection, play_role
     from app.cli.runs import read_input_lines
 
     if options.player is not None or options.speed is not None:
@@ -177,7 +177,7 @@ def _run_member(options: argparse.Namespace) -> int:
         raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))
     output = sys.stderr if options.json == "-" else sys.stdout
     try:
-        member = TeamMember(parse_invitation(options.code), options.name, options.role, options.take_over)
+        member = TeamConnection(parse_invitation(options.code), options.name, options.role, options.take_over)
         member.start()
         noticed, verdict = play_role(
             member,
@@ -218,8 +218,8 @@ def _run_join(options: argparse.Namespace) -> int:
         write_json(attended.report, options.json)
     else:
         print("\n".join(_format_report(attended.report)))
-    if attended.refused:
-        print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
+    if attended.refusal_reason:
+        print(f"mirrordrill: the host has refused this seat: {attended.refusal_reason}", file=sys.stderr)
     elif (
         attended.has_host
         and not attended.unacknowledged_count
@@ -230,17 +230,17 @@ def _run_join(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not attended.has_host:
-        print(f"hand in {attended.file}", file=output)
+        print(f"hand in {attended.log_file}", file=output)
         return AS_ASKED
     if attended.unacknowledged_count:
         print(
-            f"mirrordrill: {attended.unacknowledged_count} actions did not reach the host; hand in {attended.file}",
+            f"mirrordrill: {attended.unacknowledged_count} actions did not reach the host; hand in {attended.log_file}",
             file=sys.stderr,
         )
-    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refused else AS_ASKED
+    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refusal_reason else AS_ASKED
 
 
-def _build_player(options: argparse.Namespace) -> Player:
+def _build_player(options: argparse.Namespace) -> PlayRun:
     from app.classroom import players
     from app.cli.runs import read_input_lines
 
@@ -267,14 +267,14 @@ def _format_report(report: SeatReport) -> list[str]:
 
 
 def _run_verify(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import replay_file
+    from app.classroom.class_files import check_class_file
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
 
     log_checks = []
     for file in options.files:
         try:
-            log_checks += list(replay_file(Path(file)))
+            log_checks += list(check_class_file(Path(file)))
         except (InvalidSeatLogError, RunFileError) as problem:
             raise UsageError(str(problem)) from problem
     if options.json is not None:
@@ -295,9 +295,9 @@ def _describe_verdict(verdict: LogVerdict | None) -> str:
 
 
 def _run_export(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import build_archive
+    from app.classroom.class_files import build_class_archive
 
-    return _write_output(options, lambda record: build_archive(record, options.seat))
+    return _write_output(options, lambda record: build_class_archive(record, options.seat))
 
 
 def _run_hand_out(options: argparse.Namespace) -> int:
@@ -317,7 +317,7 @@ def _run_report(options: argparse.Namespace) -> int:
     def review_part(
         record: ClassRecord, part: ClassPart, is_only_part: bool
     ) -> tuple[bytes, debrief.ClassReview] | None:
-        logs = debrief.read_logs(record, options.names, None if is_only_part else part)
+        logs = debrief.read_seat_logs(record, options.names, None if is_only_part else part)
         if not logs:
             return None
         jobs = (
@@ -338,7 +338,7 @@ def _run_report(options: argparse.Namespace) -> int:
         key = part.code[SECRET_LENGTH:].lower() + ("" if is_only_part else f"/{part.id}")
         marks = debrief.list_marks(record, options.names, None if is_only_part else part)
         review = debrief.review_class(logs, seats, marks, part.clock_at)
-        return report.build_archive(review, key, options.names, options.pdf), review
+        return report.build_report_archive(review, key, options.names, options.pdf), review
 
     def build_report(record: ClassRecord) -> bytes:
         the_class = record.read_class()
@@ -348,9 +348,9 @@ def _run_report(options: argparse.Namespace) -> int:
             raise InvalidSeatLogError("the class has no seats")
         if not parts[0].part:
             return reviews[0][1][0]
-        people = trial.collect_people({part.part: review.seats for part, (_, review) in reviews})
+        people = trial.collect_person_scores({part.part: review.seats for part, (_, review) in reviews})
         sheets = {
-            "people.csv": trial.format_people_csv(people, with_names=True),
+            "people.csv": trial.format_person_scores_csv(people, with_names=True),
             "analysis.csv": trial.format_comparisons_csv(trial.compare_groups(people)),
         }
         return report.merge_archives(
@@ -376,13 +376,15 @@ def _run_compare(options: argparse.Namespace) -> int:
     if files and len(files.keys() - {"retention"}) < 3:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
-        participants = trial.read_people(**files) if files else trial.read_class_people(Path(options.file))
+        participants = (
+            trial.read_person_scores(**files) if files else trial.read_class_person_scores(Path(options.file))
+        )
         atomic_write.write_atomically(
             Path(options.out), trial.format_comparisons_csv(trial.compare_groups(participants))
         )
         if options.people is not None:
             atomic_write.write_atomically(
-                Path(options.people), trial.format_people_csv(participants, options.names)
+                Path(options.people), trial.format_person_scores_csv(participants, options.names)
             )
     except (InvalidSeatLogError, RunFileError) as problem:
         raise UsageError(str(problem)) from problem
@@ -441,7 +443,7 @@ def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRec
 
 def _run_console(options: argparse.Namespace) -> int:
     from app.classroom.console import HostUnavailableError, run_console
-    from app.classroom.debrief import find_replay_moments
+    from app.classroom.debrief import find_divergence_times
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     try:
@@ -450,7 +452,7 @@ def _run_console(options: argparse.Namespace) -> int:
             if the_class is None:
                 raise UsageError("the database contains no class")
             run_console(
-                the_class, sys.stdin, partial(print, flush=True), partial(find_replay_moments, record)
+                the_class, sys.stdin, partial(print, flush=True), partial(find_divergence_times, record)
             )
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem

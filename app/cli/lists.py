@@ -25,9 +25,9 @@ def _run_list(options: argparse.Namespace) -> int:
             unreadable.append(str(problems))
     if options.course:
         scenarios = [
-            entry for entry in scenarios if entry[1] and entry[0].name in journal_file.load_lessons()
+            entry for entry in scenarios if entry[1] and entry[0].name in journal_file.load_course_drills()
         ]
-        scenarios.sort(key=lambda pair: journal_file.get_position(pair[0].name))
+        scenarios.sort(key=lambda pair: journal_file.get_course_position(pair[0].name))
     if options.json:
         print_json([_build_list_entry(scenario, shipped) for scenario, shipped in scenarios])
     elif options.course:
@@ -47,7 +47,7 @@ def _run_list(options: argparse.Namespace) -> int:
 def _generate_drill(options: argparse.Namespace) -> int:
     from app.files import generated_drills
 
-    scenarios = [scenario_files.find(name).load() for name in generated_drills.GENERATORS]
+    scenarios = [scenario_files.find_scenario_file(name).load() for name in generated_drills.GENERATOR_NAMES]
     work = generated_drills.generate_drill(
         generated_drills.draw_candidates(scenarios, options.level), options.level
     )
@@ -71,7 +71,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
 def _print_course(scenarios: list[Scenario]) -> None:
     part = 0
     for scenario in scenarios:
-        lesson = journal_file.load_lessons()[scenario.name]
+        lesson = journal_file.load_course_drills()[scenario.name]
         if lesson.part != part:
             part = lesson.part
             print(f"{part}. {lesson.part_title}")
@@ -94,8 +94,8 @@ def _build_list_entry(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "path": learning_paths.load_learning_paths()[key].title,
         "path_place": learning_paths.get_position_in_path(scenario.name) if shipped else None,
         "version": learning_paths.find_version(scenario),
-        "course": journal_file.load_lessons()[scenario.name].position
-        if scenario.name in journal_file.load_lessons()
+        "course": journal_file.load_course_drills()[scenario.name].position
+        if scenario.name in journal_file.load_course_drills()
         else None,
     }
 
@@ -104,15 +104,15 @@ def _show_progress(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
     from app.files import summaries
-    from app.files.folders import get_default_folder
+    from app.files.folders import get_profile_folder
     from app.storage import ResultRow, StorageError, open_profile
-    from app.storage.database import FILE_NAME
+    from app.storage.database import PROFILE_FILE_NAME
     from app.view_models import progress
     from engine.drill.judging.shapes import ReportRow
 
-    folder, rows, answers = get_default_folder(), list[ResultRow](), list[ReportRow]()
+    folder, rows, answers = get_profile_folder(), list[ResultRow](), list[ReportRow]()
     try:
-        if (folder / FILE_NAME).exists():  # a listing must not create a profile
+        if (folder / PROFILE_FILE_NAME).exists():  # a listing must not create a profile
             with open_profile(folder) as profile:
                 rows, answers = profile.list_results(), profile.list_answers()
     except StorageError as problem:
@@ -122,9 +122,9 @@ def _show_progress(options: argparse.Namespace) -> int:
     learner_progress = progress.compute_progress(rows, scenario_summaries, datetime.now(UTC), answers)
     titles = {summary.name: summary.title for summary in scenario_summaries}
     if options.json:
-        print_json(progress.as_json(learner_progress, titles))
+        print_json(progress.convert_progress_to_json(learner_progress, titles))
     else:
-        print("\n".join(progress.format_lines(learner_progress, titles)))
+        print("\n".join(progress.format_progress_lines(learner_progress, titles)))
     return AS_ASKED
 
 

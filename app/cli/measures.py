@@ -43,7 +43,9 @@ def _run_agents(options: argparse.Namespace) -> int:
     from engine.drill.judging import agents
 
     require_valid_seed(options.seed)
-    files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.list_all_files()[0]
+    files = [
+        scenario_files.find_scenario_file(name) for name in options.scenarios
+    ] or scenario_files.list_all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
     rankings = list(
         count_with_progress(_rank_scenarios(scenarios, options.seed), len(scenarios), "scenarios")
@@ -79,7 +81,7 @@ def _run_bench(options: argparse.Namespace) -> int:
             ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
             value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
             print(
-                f"{figure.name:{bench.NAME_WIDTH}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.baseline}",
+                f"{figure.name:{bench.NAME_LENGTH_MAX}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.baseline}",
                 flush=True,
             )
     return AS_ASKED

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_json
-from app.cli.waits import TerminalProgress, catch_interrupts, run_with_progress
+from app.cli.waits import ProgressPrinter, catch_interrupts, run_with_progress
 from app.exit_codes import AS_ASKED
 from app.files import certificates
 from app.files.content import UnreadableFileError, decode_text, read_bytes
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from engine.drill.par.search import ParSearch, DecisionTester
     from engine.drill.par.shapes import ParCertificate
 
-BYTES_MAX: Final = 1_000_000
+CERTIFICATE_BYTES_MAX: Final = 1_000_000
 """Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
-SECONDS_MAX: Final = 86_400.0
+SEARCH_TIME_MAX_S: Final = 86_400.0
 
 PARALLEL_SEARCH_MIN_S: Final = 20.0
 """Duration of a search from which several processes are useful.
@@ -39,15 +39,15 @@ Measured: a process needs 1.3 s of processor time to start.
 WORKERS_PER_PROCESSOR_MAX: Final = 4
 """Maximum number of processes per processor. More processes only use memory, about 200 MB each. Assumed."""
 
-LISTED_LOSS_MIN: Final = 0.05
+LISTED_LOSS_MIN_POINTS: Final = 0.05
 """Minimum loss of a listed wait in points. A smaller loss would be printed as 0."""
 
 
 def _run_par(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     require_valid_seed(options.seed)
-    if not 0.0 <= options.seconds <= SECONDS_MAX:
-        raise UsageError(f"--seconds must be from 0 to {SECONDS_MAX:g}, not {options.seconds:g}")
+    if not 0.0 <= options.seconds <= SEARCH_TIME_MAX_S:
+        raise UsageError(f"--seconds must be from 0 to {SEARCH_TIME_MAX_S:g}, not {options.seconds:g}")
     workers_max = WORKERS_PER_PROCESSOR_MAX * (os.cpu_count() or 1)
     if options.workers is not None and not 1 <= options.workers <= workers_max:
         raise UsageError(f"--workers must be from 1 to {workers_max}, not {options.workers}")
@@ -66,14 +66,14 @@ def _run_par(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_format_certificate(certificate)))
     for problem in (
-        *_find_refused_step(scenario, seed),
-        *certificates.list_warnings(certificate, options.scenario),
+        *_explain_refused_step(scenario, seed),
+        *certificates.list_certificate_warnings(certificate, options.scenario),
     ):
         print(problem, file=sys.stderr)
     return AS_ASKED
 
 
-def _find_refused_step(scenario: Scenario, seed: int) -> list[str]:
+def _explain_refused_step(scenario: Scenario, seed: int) -> list[str]:
     """Return the reason why the reference solution cannot be played to its end, or an empty list."""
     from engine.drill.running.solution import play_reference
     from engine.inputs import InputError
@@ -91,7 +91,9 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        certificate: ParCertificate = parse_json(decode_text(read_bytes(file, BYTES_MAX), str(file)))
+        certificate: ParCertificate = parse_json(
+            decode_text(read_bytes(file, CERTIFICATE_BYTES_MAX), str(file))
+        )
         of_this = (certificate["hashes"]["scenario"], certificate["seed"]) == (text_hash, seed)
         if of_this:
             # raises an error for unreadable plans
@@ -131,12 +133,12 @@ def _search_certificate(
     """Search for a certificate within *seconds*. After Ctrl+C, return the certificate of the results so far."""
     from engine.drill.par.certificate import CertificateBuilder
 
-    work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), TerminalProgress()
+    work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), ProgressPrinter()
     with catch_interrupts() as stop:
 
         def is_time_over(share: float = 1.0) -> bool:
             """Return whether *share* of the time limit has passed, or Ctrl+C was pressed."""
-            return stop() or progress.passed_s >= share * seconds
+            return stop() or progress.elapsed_s >= share * seconds
 
         for share in work.run_steps():  # each search plays its initial plans, even after the time limit
             if is_time_over(share):
@@ -158,53 +160,57 @@ def _run_regret(options: argparse.Namespace) -> int:
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
     account = run_with_progress(
-        analyze_regret(drill, certificates.load_plans(drill)),
+        analyze_regret(drill, certificates.load_certified_plans(drill)),
         lambda _: "computing the cost of actions and waits",
     )
     print("\n".join(_format_regret_analysis(account)))
     return AS_ASKED
 
 
-def _format_regret_analysis(account: RegretAnalysis) -> list[str]:
+def _format_regret_analysis(regret_analysis: RegretAnalysis) -> list[str]:
     """Format one row for each action, and for each wait that lost points."""
     rows = ["   from s      to s  before   after  label       action"]
-    for move in account.moves:
-        if move.line or move.regret >= LISTED_LOSS_MIN:
+    for move in regret_analysis.moves:
+        if move.line or move.regret >= LISTED_LOSS_MIN_POINTS:
             times = f"{move.tick / TICKS_PER_S:9.2f} {move.until / TICKS_PER_S:9.2f}"
             rows.append(
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
-    first_value, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
-    rows.append(f"{first_value:.1f} points were possible at the start, {earned:.1f} were reached")
-    rows.append(_format_certainty(account.largest_gap))
-    rows.append(
-        f"accuracy {account.accuracy:.1f} of 100: how close actions and waits came to the best choice"
+    first_value, earned = (
+        (regret_analysis.moves[0].before, regret_analysis.moves[-1].after)
+        if regret_analysis.moves
+        else (0.0, 0.0)
     )
-    return rows + _format_better_action(account.last_chance, account.worst)
+    rows.append(f"{first_value:.1f} points were possible at the start, {earned:.1f} were reached")
+    rows.append(_format_certainty(regret_analysis.largest_gap))
+    rows.append(
+        f"accuracy {regret_analysis.accuracy:.1f} of 100: how close actions and waits came to the best choice"
+    )
+    return rows + _format_better_action(regret_analysis.last_chance, regret_analysis.worst)
 
 
-def _format_certainty(doubt: BoundGap | None) -> str:
-    if doubt is None:
+def _format_certainty(bound_gap: BoundGap | None) -> str:
+    if bound_gap is None:
         return "a higher score was not possible at any time"
     return (
-        f"a higher score may have been possible: at {doubt.tick / TICKS_PER_S:.2f} s the best known score is "
-        f"{doubt.value:.1f}, and up to {doubt.upper_bound:.1f} may be possible"
+        f"a higher score may have been possible: at {bound_gap.tick / TICKS_PER_S:.2f} s the best known score is "
+        f"{bound_gap.value:.1f}, and up to {bound_gap.upper_bound:.1f} may be possible"
     )
 
 
-def _format_better_action(chance: LastChance | None, worst: RunSegment | None) -> list[str]:
+def _format_better_action(last_chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     """Format the last chance and the better action. If they are equal, format them once."""
     rows = []
-    if chance is not None and worst is not None and _is_same_advice(chance, worst):
+    if last_chance is not None and worst is not None and _is_same_advice(last_chance, worst):
         rows.append(
-            f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best with these steps:"
+            f"all goals could be reached until {last_chance.tick / TICKS_PER_S:g} s, best with these steps:"
         )
     else:
-        if chance is not None:
+        if last_chance is not None:
             rows.append(
-                f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, with these steps:"
+                f"all goals could be reached until {last_chance.tick / TICKS_PER_S:g} s, with these steps:"
             )
-            rows += [f"    {item.line}" for item in chance.remaining_actions]
+            rows += [f"    {item.line}" for item in last_chance.remaining_actions]
         if worst is not None:
             rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
     if worst is not None:
@@ -212,9 +218,11 @@ def _format_better_action(chance: LastChance | None, worst: RunSegment | None) -
     return rows
 
 
-def _is_same_advice(chance: LastChance, worst: RunSegment) -> bool:
-    words = [[item.line_without_time for item in acts] for acts in (chance.remaining_actions, worst.best)]
-    return chance.tick == worst.tick and words[0] == words[1]
+def _is_same_advice(last_chance: LastChance, worst: RunSegment) -> bool:
+    words = [
+        [item.line_without_time for item in acts] for acts in (last_chance.remaining_actions, worst.best)
+    ]
+    return last_chance.tick == worst.tick and words[0] == words[1]
 
 
 def _format_certificate(certificate: ParCertificate) -> list[str]:

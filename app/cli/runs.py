@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.content import UnreadableFileError, decode_text
-from app.host import Host, NoRecorder, RequestResult
+from app.host import RunHost, NullRecorder, InputResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
 from engine.constants import TICKS_PER_S, RUN_TIME_MAX_S
@@ -30,53 +30,55 @@ from engine.localization import LocalizableMessage, build_message, format_durati
 from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
-FRAME_S: Final = 0.016
+FRAME_INTERVAL_S: Final = 0.016
 """Wall time between two frames while there are no requests."""
-UNPRINTED_KINDS: Final = frozenset({"sql", "errorlog", "trace"})
+UNPRINTED_EVENT_KINDS: Final = frozenset({"sql", "errorlog", "trace"})
 """Kinds of events that are not printed, because they repeat other events or the typed line."""
 
 
 def play_live(
-    drill: Drill, speed: float, until_s: float | None, lines: TextIO, show: Callable[[str], object]
+    drill: Drill, speed: float, until_s: float | None, lines: TextIO, show_line: Callable[[str], object]
 ) -> None:
     """Play *drill* at *speed* simulated seconds per second.
 
     The run ends with the drill, at *until_s*, or at the end of *lines*. Each line is an input without its
-    time and is applied when it is read. *show* receives events and the reasons of refused lines.
+    time and is applied when it is read. *show_line* receives events and the reasons of refused lines.
     """
     wakeup = threading.Event()
-    host = Host()
+    host = RunHost()
     host.inbox.wake = wakeup.set
-    host.happened.connect(
-        lambda events: [show(_format_line(event)) for event in events if event.kind not in UNPRINTED_KINDS]
+    host.events_occurred.connect(
+        lambda events: [
+            show_line(_format_line(event)) for event in events if event.kind not in UNPRINTED_EVENT_KINDS
+        ]
     )
-    host.open_run(drill, NoRecorder())
+    host.open_run(drill, NullRecorder())
     host.set_speed(speed)
-    reading = threading.Thread(target=_post_lines, args=(host, lines, show), daemon=True)
+    reading = threading.Thread(target=_post_lines, args=(host, lines, show_line), daemon=True)
     reading.start()
     host.play()
     last = time.perf_counter()
     end = None if until_s is None else to_ticks(until_s)
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
-        wakeup.wait(FRAME_S)
+        wakeup.wait(FRAME_INTERVAL_S)
         wakeup.clear()
         now_s, is_input_complete = time.perf_counter(), not reading.is_alive()
         host.on_frame((now_s - last) * 1000.0)
         last = now_s
-        if is_input_complete and not host.running:
+        if is_input_complete and not host.is_running:
             break  # a question has paused the clock, and no input line is left to answer it
     host.on_frame(0.0)  # process the request of the last line
     host.close()
 
 
-def _post_lines(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
-    def print_result(future: Future[RequestResult]) -> None:
+def _post_lines(host: RunHost, lines: TextIO, show_line: Callable[[str], object]) -> None:
+    def print_result(future: Future[InputResult]) -> None:
         if future.result().refusal:
-            show(future.result().refusal)
+            show_line(future.result().refusal)
 
     for line in lines:
         if line.strip():
-            host.inbox.post(line.strip()).answer.add_done_callback(print_result)
+            host.inbox.post(line.strip()).result_future.add_done_callback(print_result)
 
 
 def _format_line(event: Event) -> str:
@@ -185,21 +187,24 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
     """Export the debrief in all requested formats."""
     if not any((options.html, options.pdf, options.csv, options.runbook)):
         return
-    from app.export.page import build_page
+    from app.export.page import build_debrief_html
     from app.export.runbook import build_runbook
-    from app.export.sheets import build_sheets
-    from app.export.source import build_source
+    from app.export.sheets import build_csv_tables
+    from app.export.source import build_export_source
     from app.files import certificates
     from engine.drill.par.regret import analyze_regret
     from engine.generators import run_to_completion
 
-    source = build_source(drill)
+    source = build_export_source(drill)
     if drill.scenario.scored:
         source = replace(
-            source, regret_analysis=run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
+            source,
+            regret_analysis=run_to_completion(
+                analyze_regret(drill, certificates.load_certified_plans(drill))
+            ),
         )
     if options.html:
-        write_file(build_page(source), Path(options.html))
+        write_file(build_debrief_html(source), Path(options.html))
     if options.runbook:
         write_file(build_runbook(source), Path(options.runbook))
     if options.csv:
@@ -208,13 +213,13 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
             folder.mkdir(exist_ok=True)
         except OSError as error:
             raise UsageError(f"{folder} cannot be created: {error.strerror}") from error
-        for name, content in build_sheets(source).items():
+        for name, content in build_csv_tables(source).items():
             write_file(content, folder / name)
     if options.pdf:
-        from app.export.pdf import PdfWriteError, write_pdf
+        from app.export.pdf import PdfWriteError, write_debrief_pdf
 
         try:
-            write_pdf(source, Path(options.pdf))
+            write_debrief_pdf(source, Path(options.pdf))
         except PdfWriteError as problem:
             raise UsageError(str(problem)) from problem
 

@@ -12,7 +12,7 @@ import tomlkit
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
-from app.host import NoRecorder
+from app.host import NullRecorder
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
@@ -44,7 +44,7 @@ def _run_serve(options: argparse.Namespace) -> int:
                 sys.stdin,
                 partial(print, flush=True),
                 partial(_write_certificate, options.certificate),
-                record or NoRecorder(),
+                record or NullRecorder(),
                 options.browser,
                 (lambda: record.problem) if record is not None else lambda: False,
             )

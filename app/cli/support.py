@@ -16,7 +16,7 @@ def _run_doctor(options: argparse.Namespace) -> int:
 
     if options.export is not None:
         try:
-            rows = doctor.export(Path(options.export))
+            rows = doctor.export_default_profile(Path(options.export))
         except StorageError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{rows} rows written to {options.export}")
@@ -36,7 +36,7 @@ def _run_doctor(options: argparse.Namespace) -> int:
     if options.bundle is not None:
         try:
             with doctor.open_existing_profile() as profile:
-                members = support.write_bundle(Path(options.bundle), findings, profile)
+                members = support.write_support_bundle(Path(options.bundle), findings, profile)
         except support.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{options.bundle} contains {', '.join(members)}; read it before you send it")

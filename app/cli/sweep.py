@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from engine.drill.judging.sweep import RunOutcome
 
 
-PLOT_RIGHT: Final = 520
+PLOT_RIGHT_X: Final = 520
 """X coordinate of the right end of the plot. The names are to the right of it."""
-HEIGHT: Final = 420
+PLOT_IMAGE_HEIGHT: Final = 420
 PLOT_LEFT: Final = 56
 PLOT_TOP: Final = 24
 PLOT_BOTTOM: Final = 48
-NAME_DISTANCE: Final = 40
+NAME_DISTANCE_PX: Final = 40
 """Distance from the plot to a name, in pixels."""
-LETTER_WIDTH: Final = 8
+LETTER_WIDTH_MAX_PX: Final = 8
 """Maximum width of a letter of a name, in pixels. Assumed, because fonts differ."""
-NAME_HEIGHT: Final = 18
+NAME_HEIGHT_PX: Final = 18
 """Height of a line with a name, in pixels."""
 
-COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+LINE_COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Colors that color-blind people can distinguish (Okabe and Ito). Further lines use them again, dashed."""
 
 TICK_MARKS_MAX: Final = 6
@@ -56,11 +56,11 @@ def draw_plot(outcomes: Sequence[RunOutcome], measure: str, limit: float | None 
     for number, (name, values) in enumerate(lines.items()):
         parts += _draw_line(number, name, sorted(values), highest)
     width = (
-        PLOT_RIGHT
-        + NAME_DISTANCE
-        + LETTER_WIDTH * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
+        PLOT_RIGHT_X
+        + NAME_DISTANCE_PX
+        + LETTER_WIDTH_MAX_PX * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
     )
-    height = max(HEIGHT, PLOT_TOP + NAME_HEIGHT * len(lines))
+    height = max(PLOT_IMAGE_HEIGHT, PLOT_TOP + NAME_HEIGHT_PX * len(lines))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         f'font-size="13"><rect width="{width}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
@@ -72,24 +72,24 @@ def _format_run_count(name: str, values: Sequence[float]) -> str:
 
 
 def _format_x_label(value: float, maximum: float) -> str:
-    return f"{PLOT_LEFT + (PLOT_RIGHT - PLOT_LEFT) * value / maximum:.1f}"
+    return f"{PLOT_LEFT + (PLOT_RIGHT_X - PLOT_LEFT) * value / maximum:.1f}"
 
 
 def _format_y_label(share: float) -> str:
-    return f"{HEIGHT - PLOT_BOTTOM - (HEIGHT - PLOT_TOP - PLOT_BOTTOM) * share:.1f}"
+    return f"{PLOT_IMAGE_HEIGHT - PLOT_BOTTOM - (PLOT_IMAGE_HEIGHT - PLOT_TOP - PLOT_BOTTOM) * share:.1f}"
 
 
 def _draw_axes(measure: str, maximum: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
         y = _format_y_label(percent / 100)
-        yield f'<path d="M{PLOT_LEFT} {y}H{PLOT_RIGHT}" stroke="#ddd"/>'
+        yield f'<path d="M{PLOT_LEFT} {y}H{PLOT_RIGHT_X}" stroke="#ddd"/>'
         yield f'<text x="{PLOT_LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
     step = _choose_tick_step(maximum)
     for mark in range(int(maximum / step) + 1):
-        x, label_y = mark * step, HEIGHT - PLOT_BOTTOM + 18
+        x, label_y = mark * step, PLOT_IMAGE_HEIGHT - PLOT_BOTTOM + 18
         yield f'<text x="{_format_x_label(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
     name = f"{measure}: share of runs up to each value"
-    yield f'<text x="{PLOT_LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
+    yield f'<text x="{PLOT_LEFT}" y="{PLOT_IMAGE_HEIGHT - 8}">{escape(name)}</text>'
 
 
 def _choose_tick_step(maximum: float) -> float:
@@ -103,26 +103,26 @@ def _choose_tick_step(maximum: float) -> float:
 def _draw_limit(limit: float | None, maximum: float) -> Iterator[str]:
     if limit is not None:
         x = _format_x_label(limit, maximum)
-        yield f'<path d="M{x} {PLOT_TOP}V{HEIGHT - PLOT_BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
+        yield f'<path d="M{x} {PLOT_TOP}V{PLOT_IMAGE_HEIGHT - PLOT_BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
         yield f'<text x="{x}" y="{PLOT_TOP - 8}" text-anchor="middle">{limit:g}</text>'
 
 
 def _draw_line(number: int, name: str, values: Sequence[float], maximum: float) -> Iterator[str]:
-    color = COLORS[number % len(COLORS)]
-    dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
+    color = LINE_COLORS[number % len(LINE_COLORS)]
+    dash = ' stroke-dasharray="6 3"' if number >= len(LINE_COLORS) else ""
     path = f"M{_format_x_label(0.0, maximum)} {_format_y_label(0.0)}"
     for index, value in enumerate(values, 1):
         path += f"H{_format_x_label(value, maximum)}V{_format_y_label(index / len(values))}"
     if values:
-        yield f'<path d="{path}H{PLOT_RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
-    y, x = PLOT_TOP + NAME_HEIGHT * number, PLOT_RIGHT + NAME_DISTANCE - 24
+        yield f'<path d="{path}H{PLOT_RIGHT_X}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+    y, x = PLOT_TOP + NAME_HEIGHT_PX * number, PLOT_RIGHT_X + NAME_DISTANCE_PX - 24
     yield f'<path d="M{x} {y}h18" stroke="{color}" stroke-width="2"{dash}/>'
-    yield f'<text x="{PLOT_RIGHT + NAME_DISTANCE}" y="{y}" dy="4">{escape(_format_run_count(name, values))}</text>'
+    yield f'<text x="{PLOT_RIGHT_X + NAME_DISTANCE_PX}" y="{y}" dy="4">{escape(_format_run_count(name, values))}</text>'
 
 
 RUNS_MAX: Final = 1_000_000
 
-Job = tuple[str, str, str, int]
+SweepJob = tuple[str, str, str, int]
 """Name of a scenario, its text, player, and seed."""
 
 
@@ -201,7 +201,7 @@ def parse_seeds(text: str) -> range:
     return range(int(first), int(last) + 1)
 
 
-def list_jobs(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range) -> list[Job]:
+def list_jobs(scenarios: Iterable[Scenario], players: Sequence[str], seeds: range) -> list[SweepJob]:
     """Return a job for each scenario, player and seed."""
     return [
         (scenario.name, scenario.text, player, seed)
@@ -211,7 +211,7 @@ def list_jobs(scenarios: Iterable[Scenario], players: Sequence[str], seeds: rang
     ]
 
 
-def play_job(job: Job) -> RunOutcome:
+def play_job(job: SweepJob) -> RunOutcome:
     """Play a job in a separate process on this or another computer."""
     from engine.drill.judging import sweep
 
@@ -224,7 +224,9 @@ def _load_scenario(name: str, text: str) -> Scenario:
     return load_scenario(text, f"{name}.toml")
 
 
-def run_jobs(jobs: Sequence[Job], scheduler: str = "local", workers: int | None = None) -> list[RunOutcome]:
+def run_jobs(
+    jobs: Sequence[SweepJob], scheduler: str = "local", workers: int | None = None
+) -> list[RunOutcome]:
     """Return the results in the order of *jobs*. After Ctrl+C, return only the first results.
 
     The jobs run in *workers* processes of this computer (None for one per processor), or on a Dask cluster

@@ -17,7 +17,7 @@ class UsageError(Exception):
 
 def load_named_scenario(name_or_path: str) -> Scenario:
     """Load the scenario with this name or path. Raises ScenarioNotFoundError, ScenarioError."""
-    return scenario_files.find(name_or_path).load()
+    return scenario_files.find_scenario_file(name_or_path).load()
 
 
 def require_valid_seed(seed: int | None) -> None:

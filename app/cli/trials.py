@@ -39,13 +39,13 @@ SMOOTHING_WEIGHT: Final = 0.2
 QUEUED_JOBS_MAX: Final = 2
 """Number of jobs queued for a helper process, so that it never waits."""
 
-RESULT_WAIT_S: Final = 0.05
+RESULT_WAIT_MAX_S: Final = 0.05
 """Maximum wait for results in seconds, after which the time limit is checked. Assumed."""
 
 SENT_CHECK_INTERVAL_S: Final = 0.001
 """Seconds between two checks whether a job was sent. loky fails if it shuts down before that."""
 
-SENT_ROUNDS: Final = 3
+SENT_ROUND_COUNT: Final = 3
 """Number of latest rounds whose states are sent with each cluster job.
 
 Assumed: a state that was not sent is tried again, and its trial is then dropped.
@@ -61,14 +61,14 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
     if workers is None:
         from distributed import default_client
 
-        yield SearchProcesses(
+        yield DistributedSearch(
             scenario, seed, [HelperProcess(default_client().get_executor(pure=False), is_cluster=True)]
         ).run_round
         return
     from joblib.externals.loky import ProcessPoolExecutor
 
     helpers = [HelperProcess(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
-    crew = SearchProcesses(scenario, seed, helpers)
+    crew = DistributedSearch(scenario, seed, helpers)
     try:
         yield crew.run_round
     finally:
@@ -135,7 +135,7 @@ class HelperProcess(Struct):
         return not all(future.running() or future.done() for future in futures)
 
 
-class SearchProcesses:
+class DistributedSearch:
     """Search that is distributed over this process and its helpers.
 
     The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
@@ -155,7 +155,7 @@ class SearchProcesses:
         """Smoothed duration of all trials of a decision, in seconds."""
         self._found_states: dict[SearchLimits, list[bytes]] = {}
         """States that the search has received, in order, by limits of the search."""
-        self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=SENT_ROUNDS)
+        self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=SENT_ROUND_COUNT)
         """Limits of each of the last rounds, and the number of known states at its start."""
         with ignore_interrupts():
             for helper in helpers:
@@ -225,7 +225,7 @@ class SearchProcesses:
                 self._decision_s += SMOOTHING_WEIGHT * (seconds * job.part[-1] - self._decision_s)
             else:
                 futures = [future for helper in self._helpers for _, future in helper.pending]
-                wait(futures, timeout=RESULT_WAIT_S, return_when="FIRST_COMPLETED")
+                wait(futures, timeout=RESULT_WAIT_MAX_S, return_when="FIRST_COMPLETED")
                 yield
 
     @property

@@ -17,14 +17,14 @@ Result = TypeVar("Result")
 Item = TypeVar("Item")
 
 
-class TerminalProgress:
+class ProgressPrinter:
     """Printer of progress lines. It prints only to a terminal."""
 
     def __init__(self) -> None:
         self._start_s = self._last_report_s = time.monotonic()
 
     @property
-    def passed_s(self) -> float:
+    def elapsed_s(self) -> float:
         """Return the seconds since the start."""
         return time.monotonic() - self._start_s
 
@@ -35,15 +35,15 @@ class TerminalProgress:
         """
         if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= REPORT_INTERVAL_S:
             self._last_report_s = time.monotonic()
-            print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
+            print(f"{self.elapsed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 
-def run_with_progress(work: CooperativeTask[Result], describe: Callable[[float], str]) -> Result:
-    """Run *work* and return its result. Meanwhile, print the progress as text from *describe*."""
-    progress = TerminalProgress()
+def run_with_progress(slices: CooperativeTask[Result], describe: Callable[[float], str]) -> Result:
+    """Run *slices* and return its result. Meanwhile, print the progress as text from *describe*."""
+    progress = ProgressPrinter()
     while True:
         try:
-            progress.report(describe(next(work)))
+            progress.report(describe(next(slices)))
         except StopIteration as end:
             result: Result = end.value
             return result
@@ -55,9 +55,9 @@ def count_with_progress(source: Iterable[Item], count: int, label: str) -> Itera
     for before, item in enumerate(source):
         yield item
         if progress is None:
-            progress = TerminalProgress()
+            progress = ProgressPrinter()
         else:
-            left_s = progress.passed_s / before * (count - before - 1)
+            left_s = progress.elapsed_s / before * (count - before - 1)
             progress.report(f"{before + 1} of {count} {label}, about {format_run_time(left_s)} left")
 
 

@@ -4,13 +4,13 @@ import html
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from app.export.course_svg import MARKS
+from app.export.course_svg import MARKER_STYLES
 from app.export.source import ExportSource, format_signature, read_choices
 from app.view_models import value_curve
-from app.view_models.debrief.model import END_LABELS, find_grade, summarize
+from app.view_models.debrief.model import END_LABELS, find_grade, summarize_run
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_cause, describe_input, localize
 from engine.constants import TICKS_PER_S
@@ -70,10 +70,10 @@ def _format_cell(value: object, code: bool) -> str:
     return f"<td><code>{text}</code></td>" if code else f"<td>{text}</td>"
 
 
-STEPS_SHOWN: Final = 4
+STEPS_SHOWN_MAX: Final = 4
 """Maximum number of listed actions of the best continuation."""
 
-MISTAKES_ON_PAGE: int = 5
+FIRST_PAGE_MISTAKES_MAX: int = 5
 """Maximum number of mistakes on the first page, the costliest first. The annex lists all."""
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
@@ -85,7 +85,11 @@ MISTAKE_LABELS: Final = {
 }
 """Size of a mistake -> label."""
 
-FIDELITY: Final = {"modelled": mark("modeled"), "simplified": mark("simplified"), "absent": mark("absent")}
+FIDELITY_LABELS: Final = {
+    "modelled": mark("modeled"),
+    "simplified": mark("simplified"),
+    "absent": mark("absent"),
+}
 """Key in a scenario's fidelity table -> label."""
 
 NO_COMPARABLE_FIGURE: Final = mark("no comparable figure is published")
@@ -95,7 +99,7 @@ NO_COMPARABLE_FIGURE: Final = mark("no comparable figure is published")
 # --- page one -----------------------------------------------------------------------------------------------
 
 
-def build_first_page(source: ExportSource, figure: str, mistakes: int = MISTAKES_ON_PAGE) -> str:
+def build_first_page(source: ExportSource, figure: str, mistakes: int = FIRST_PAGE_MISTAKES_MAX) -> str:
     """Build the first page. *figure* is the HTML of the timeline drawing.
 
     *mistakes*: maximum number of listed mistakes.
@@ -133,7 +137,7 @@ def _format_head(source: ExportSource) -> str:
         ended=tr(END_LABELS[ENDED_BY_INSTRUCTOR])
         if report["ended_by"] == ENDED_BY_INSTRUCTOR
         else localize(review.ended),
-        time=format_moment(source.drill.tick),
+        time=format_run_tick(source.drill.tick),
     )
     signature_html = format_paragraph(format_signature(source)) if format_signature(source) else ""
     times = len(source.drill.rewinds)
@@ -152,7 +156,7 @@ def _format_figures(source: ExportSource) -> str:
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
     head = ["", tr("this run"), *([tr("reference")] if theirs else [])]
     rows = []
-    for figure in summarize(source.report, source.drill.scenario).figures:
+    for figure in summarize_run(source.report, source.drill.scenario).figures:
         other_figure = _format_figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
         # em space, which indents the label of a detail
         label = f"\u2003{figure.label}" if figure.detail else figure.label
@@ -174,8 +178,8 @@ def _format_verdict(source: ExportSource) -> str:
     steps = "\n".join(
         f"{number}. {step.time_text}  {step.text}" for number, step in enumerate(verdict.steps, 1)
     )
-    parts = [verdict.sentence, "\n".join(filter(None, (verdict.heading, steps))), *verdict.lines]
-    return format_heading(2, verdict.lead) + "".join(format_paragraph(text) for text in parts if text)
+    parts = [verdict.sentence, "\n".join(filter(None, (verdict.steps_heading, steps))), *verdict.lines]
+    return format_heading(2, verdict.card_heading) + "".join(format_paragraph(text) for text in parts if text)
 
 
 def _format_goals(source: ExportSource) -> str:
@@ -183,7 +187,7 @@ def _format_goals(source: ExportSource) -> str:
     for goal in source.report["goals"]:
         met_time = tr("not met")
         if goal["met"]:
-            met_time = tr("met at {moment}").format(moment=format_moment(to_ticks(goal["met_t_s"])))
+            met_time = tr("met at {moment}").format(moment=format_run_tick(to_ticks(goal["met_t_s"])))
             if goal["name"] in source.instructor_goals:
                 met_time += ", " + tr("by the instructor")
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {met_time}")
@@ -196,7 +200,7 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
         return
     choices = read_choices(source)
     lines = [
-        f"{format_moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
+        f"{format_run_tick(item.tick)}  {describe_input(item.line_without_time, choices)}"
         for item in source.instructor_inputs
     ]
     yield format_heading(2, tr("What the instructor did in this run"))
@@ -221,8 +225,8 @@ def _describe_causes(source: ExportSource) -> str:
     lines = [
         tr("{database} was down from {start} to {end}, {length}. {why}").format(
             database=outage.database,
-            start=format_moment(outage.span.from_tick),
-            end=format_moment(outage.span.to_tick),
+            start=format_run_tick(outage.span.from_tick),
+            end=format_run_tick(outage.span.to_tick),
             length=formatting.format_seconds(outage.span.ticks / TICKS_PER_S, 1),
             why=localize(outage.verdict),
         )
@@ -236,7 +240,7 @@ def _describe_causes(source: ExportSource) -> str:
             size=formatting.format_kb(transactions.kb),
             database=transactions.database,
             server=transactions.server,
-            moment=format_moment(transactions.tick),
+            moment=format_run_tick(transactions.tick),
         )
         for transactions in source.review.lost
     ]
@@ -269,7 +273,7 @@ def _format_failover(failover: FailoverReview) -> str:
         took=duration_text,
         time=formatting.format_seconds(failover.published_s, 1),
         reference=failover.published_ref,
-        share=formatting.format_percent(failover.took_s / failover.published_s - 1.0, 0, sign=True),
+        share=formatting.format_percent(failover.took_s / failover.published_s - 1.0, 0, shows_plus=True),
     )
 
 
@@ -283,7 +287,7 @@ def _format_costliest_mistakes(source: ExportSource, count: int) -> str:
         return format_paragraph(tr("None.") if source.review.total is not None else tr("No score."))
     rows = [
         [
-            format_moment(m.tick),
+            format_run_tick(m.tick),
             f"−{formatting.format_plain_number(m.points)}",
             f"{localize(m.what)} {_format_better_action(m.better)}",
         ]
@@ -337,16 +341,16 @@ def _format_best_continuation(source: ExportSource, curve: str) -> str:
     choices, chance, refused = (
         read_choices(source),
         account.last_chance,
-        value_curve.list_refused(source.report),
+        value_curve.list_refused_batches(source.report),
     )
     rows = [
         [
             number,
-            value_curve.format_move(move, choices, chance, refused),
-            value_curve.format_cost(move),
+            value_curve.format_segment(move, choices, chance, refused),
+            value_curve.format_segment_loss(move),
             "\n".join(
-                f"{format_moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
-                for item in move.best[:STEPS_SHOWN]
+                f"{format_run_tick(item.tick)}  {describe_input(item.line_without_time, choices)}"
+                for item in move.best[:STEPS_SHOWN_MAX]
             )
             if move.regret >= value_curve.SHOWN_LOSS_MIN
             else "",
@@ -381,7 +385,7 @@ def _format_score(source: ExportSource) -> str:
             )
         better = f"\n{_format_better_action(item['better'])}" if item["better"] else ""
         times_text = ", ".join(
-            format_moment(to_ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6]
+            format_run_tick(to_ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6]
         )
         rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", times_text])
     return format_table(
@@ -394,11 +398,11 @@ def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
         return ""
     rows = [
         [
-            format_moment(m.tick),
+            format_run_tick(m.tick),
             tr(MISTAKE_LABELS[m.size]),
             f"−{formatting.format_plain_number(m.points)}",
             _describe_mistake(m),
-            format_moment(m.retry_tick),
+            format_run_tick(m.retry_tick),
         ]
         for m in mistakes
     ]
@@ -459,7 +463,7 @@ def _format_guards(lanes: DatabaseLanes) -> str:
 def _format_times(guard: PreconditionHistory, holds: bool) -> str:
     spans = [span for span in guard.spans if (span.what == HOLDS) is holds]
     return (
-        ", ".join(f"{format_moment(span.from_tick)}–{format_moment(span.to_tick)}" for span in spans)
+        ", ".join(f"{format_run_tick(span.from_tick)}–{format_run_tick(span.to_tick)}" for span in spans)
         or formatting.NO_VALUE
     )
 
@@ -486,17 +490,17 @@ def _format_reference(source: ExportSource) -> str:
     choices = read_choices(source)
     rows = [
         [
-            format_moment(step.tick),
+            format_run_tick(step.tick),
             describe_input(step.line, choices),
             step.why,
-            format_moment(step.done_tick) if step.done_tick is not None else tr("never"),
+            format_run_tick(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
         for step in reference.steps
     ]
     head = [tr("time"), tr("step"), tr("reason"), tr("time of the action")]
     steps = format_table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
     extra_lines = [
-        [format_moment(item.tick), describe_input(item.line_without_time, choices)]
+        [format_run_tick(item.tick), describe_input(item.line_without_time, choices)]
         for item in reference.besides
     ]
     if not extra_lines:
@@ -509,14 +513,22 @@ def _format_commands(source: ExportSource) -> str:
     for batch in source.report["sql"]:
         errors = [m for m in batch["messages"] if m["severity"] > 10]
         answer = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or tr("done")
-        rows.append([format_moment(to_ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
+        rows.append(
+            [format_run_tick(to_ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer]
+        )
     head = [tr("time"), tr("server"), tr("batch"), tr("answer")]
     return format_table(tr("All batches and their results"), head, rows, [2]) if rows else ""
 
 
 def _format_events(source: ExportSource) -> str:
     rows = [
-        [format_moment(m.tick), tr(MARKS[m.kind][0]), m.server or "", m.database or "", localize(m.text)]
+        [
+            format_run_tick(m.tick),
+            tr(MARKER_STYLES[m.kind][0]),
+            m.server or "",
+            m.database or "",
+            localize(m.text),
+        ]
         for m in source.review.happened
     ]
     head = [tr("time"), tr("kind"), tr("server"), tr("database"), tr("event")]
@@ -528,7 +540,7 @@ def _format_fidelity(source: ExportSource) -> str:
     lines = [f"{publication.paper}: {publication.section}" for publication in scenario.sources]
     parts = format_paragraph(tr(DISCLAIMER)) + (format_bullets(lines) if lines else "")
     if scenario.fidelity is not None:
-        rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY.items()]
+        rows = [[tr(word), getattr(scenario.fidelity, name)] for name, word in FIDELITY_LABELS.items()]
         parts += format_table(tr("Limits of the simulation in this drill"), ["", ""], rows)
     return parts
 

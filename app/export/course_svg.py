@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app.words import formatting
-from app.words.formatting import format_moment as at
+from app.words.formatting import format_run_tick as at
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
@@ -20,24 +20,24 @@ from engine.drill.judging.replay_timeline import (
 )
 from engine.model import Tick
 
-WIDTH: Final = 720
+DRAWING_WIDTH: Final = 720
 """Width of the drawing."""
-LEFT: Final = 118
+LANE_NAME_WIDTH: Final = 118
 """Width of the lane names at the left."""
-RIGHT: Final = 22
+RIGHT_MARGIN: Final = 22
 """Width of the margin at the right."""
 LANE_HEIGHT: Final = 15
 """Height of a lane."""
-GAP: Final = 5
+LANE_GAP: Final = 5
 """Distance between two lanes."""
-TOP: Final = 30
+MARKER_AREA_HEIGHT: Final = 30
 """Height of the markers at the top."""
 DATABASES_MAX: Final = 4
 """Maximum number of databases in the drawing. Those with the longest downtime plus unprotected time are
 selected.
 """
 
-_FILLS: Final = {
+_STATE_FILLS: Final = {
     SERVING: "#bfe3c8",
     DOWN: "url(#down)",
     PROTECTED: "#c9dcf5",
@@ -49,10 +49,10 @@ _FILLS: Final = {
     "PENDING_FAILOVER": "url(#exposed)",
 }
 """State of a time span -> fill. Problems are hatched, so that they can be recognized without color."""
-_IDLE: Final = "#e6eaef"
+_DEFAULT_FILL: Final = "#e6eaef"
 """Fill of a time span in any other state."""
 
-MARKS: Final = {
+MARKER_STYLES: Final = {
     "fault": (mark("fault"), "#b3202a", "M-5,-4 L5,-4 L0,5 Z"),
     "repair": (mark("repair"), "#17692f", "M-5,4 L5,4 L0,-5 Z"),
     "detection": (mark("detected"), "#855000", "M0,-5 L5,0 L0,5 L-5,0 Z"),
@@ -70,7 +70,7 @@ MARKS: Final = {
 transitions.
 """
 
-_DEFS: Final = (
+_PATTERN_DEFINITIONS: Final = (
     '<defs><pattern id="down" width="6" height="6" patternUnits="userSpaceOnUse">'
     '<rect width="6" height="6" fill="#fce2e2"/>'
     '<path d="M0,6 L6,0" stroke="#b3202a" stroke-width="1.4"/></pattern>'
@@ -88,15 +88,17 @@ def draw_timeline(lanes: Mapping[str, DatabaseLanes], marks: Iterable[Marker], e
         guard = tr("protection") if _has_copies(lane) else tr("standby node")
         rows += [(name_prefix + tr("service"), lane.service), (name_prefix + guard, lane.protection)]
         rows += [(name_prefix + tr("state"), lane.state)] if _has_copies(lane) else []
-    height = TOP + len(rows) * (LANE_HEIGHT + GAP) + 22
-    parts = [_DEFS]
+    height = MARKER_AREA_HEIGHT + len(rows) * (LANE_HEIGHT + LANE_GAP) + 22
+    parts = [_PATTERN_DEFINITIONS]
     for number, (name, spans) in enumerate(rows):
-        parts.append(_draw_lane(name, spans, TOP + number * (LANE_HEIGHT + GAP), end_tick))
-    parts.append(draw_axis(TOP + len(rows) * (LANE_HEIGHT + GAP), end_tick))
-    parts += [_draw_marker(moment, end_tick, height) for moment in marks if MARKS[moment.kind][2]]
+        parts.append(
+            _draw_lane(name, spans, MARKER_AREA_HEIGHT + number * (LANE_HEIGHT + LANE_GAP), end_tick)
+        )
+    parts.append(draw_axis(MARKER_AREA_HEIGHT + len(rows) * (LANE_HEIGHT + LANE_GAP), end_tick))
+    parts += [_draw_marker(moment, end_tick, height) for moment in marks if MARKER_STYLES[moment.kind][2]]
     title = html.escape(tr("Timeline of the run"))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DRAWING_WIDTH} {height}" width="{DRAWING_WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
         f'<title id="course-title">{title}</title>'
         f'<desc id="course-words">{html.escape(describe_lanes(shown_lanes))}</desc>'
@@ -143,7 +145,7 @@ def _format_span(span: StateSpan) -> str:
 
 def compute_x(tick: Tick, end_tick: Tick) -> float:
     """Return the x coordinate of a tick in the drawing."""
-    return LEFT + tick / max(1, end_tick) * (WIDTH - LEFT - RIGHT)
+    return LANE_NAME_WIDTH + tick / max(1, end_tick) * (DRAWING_WIDTH - LANE_NAME_WIDTH - RIGHT_MARGIN)
 
 
 def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick) -> str:
@@ -153,9 +155,9 @@ def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick
         words = html.escape(f"{localize(span.what)}, {_format_span(span)}")
         boxes.append(
             f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE_HEIGHT}" '
-            f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{words}</title></rect>'
+            f'fill="{_STATE_FILLS.get(span.what, _DEFAULT_FILL)}"><title>{words}</title></rect>'
         )
-    position = f'x="{LEFT - 6}" y="{top + LANE_HEIGHT - 4}"'
+    position = f'x="{LANE_NAME_WIDTH - 6}" y="{top + LANE_HEIGHT - 4}"'
     label = f'<text {position} text-anchor="end" fill="#18212c">{html.escape(name)}</text>'
     return label + "".join(boxes)
 
@@ -166,7 +168,7 @@ def draw_axis(top: float, end_tick: Tick) -> str:
     parts = []
     for tick in range(0, end_tick + 1, step):
         x = compute_x(tick, end_tick)
-        parts.append(f'<path d="M{x:.1f},{top - GAP} v5" stroke="#525e6d"/>')
+        parts.append(f'<path d="M{x:.1f},{top - LANE_GAP} v5" stroke="#525e6d"/>')
         label = formatting.format_run_time(tick / TICKS_PER_S)
         parts.append(f'<text x="{x:.1f}" y="{top + 12}" text-anchor="middle" fill="#525e6d">{label}</text>')
     return "".join(parts)
@@ -180,7 +182,7 @@ def _choose_time_step(end_tick: Tick) -> Tick:
 
 
 def _draw_marker(marker: Marker, end_tick: Tick, height: int) -> str:
-    label, color, shape = MARKS[marker.kind]
+    label, color, shape = MARKER_STYLES[marker.kind]
     x = compute_x(marker.tick, end_tick)
     words = html.escape(f"{at(marker.tick)} {tr(label)}: {localize(marker.text)}")
     return (

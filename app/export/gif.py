@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 Pixels = NDArray[np.uint8]
 """Array of height × width × 3 values: red, green, blue."""
 
-COLORS: Final = 255
+PALETTE_COLOR_COUNT: Final = 255
 """Number of colors in the palette, without the transparent one."""
-CLEAR_INDEX: Final = 255
+TRANSPARENT_INDEX: Final = 255
 """Color index of transparent pixels, which do not change from the previous frame."""
-CODE_MAX: Final = 4096
+CODE_COUNT_MAX: Final = 4096
 """Number of LZW codes after which the code table is cleared."""
 
 
@@ -44,7 +44,7 @@ class GifWriter:
             return
         self._write_frame()
         top, bottom, left, right = rows[0], rows[-1] + 1, columns[0], columns[-1] + 1
-        part = np.where(changed_pixels, index, CLEAR_INDEX)[top:bottom, left:right].astype(np.uint8)
+        part = np.where(changed_pixels, index, TRANSPARENT_INDEX)[top:bottom, left:right].astype(np.uint8)
         image = struct.pack("<BHHHHB", 0x2C, left, top, right - left, bottom - top, 0)
         self._pending = (image + b"\x08" + _build_blocks(_compress(part.tobytes())), hundredths)
 
@@ -62,7 +62,7 @@ class GifWriter:
         if self._pending is not None:
             image, hundredths = self._pending
             self._parts.append(
-                struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x05, min(hundredths, 65_535), CLEAR_INDEX, 0)
+                struct.pack("<BBBBHBB", 0x21, 0xF9, 4, 0x05, min(hundredths, 65_535), TRANSPARENT_INDEX, 0)
             )
             self._parts.append(image)
             self._pending = None
@@ -81,7 +81,7 @@ def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
     """
     all_pixels = np.concatenate([picture.reshape(-1, 3) for picture in samples]).astype(np.uint32)
     packed, counts = np.unique(all_pixels @ np.array((65_536, 256, 1), np.uint32), return_counts=True)
-    common_colors = packed[np.argsort(-counts, kind="stable")[:COLORS]]
+    common_colors = packed[np.argsort(-counts, kind="stable")[:PALETTE_COLOR_COUNT]]
     frequent = np.stack((common_colors >> 16, common_colors >> 8 & 255, common_colors & 255), axis=1).astype(
         np.uint8
     )
@@ -119,7 +119,7 @@ def _compress(data: bytes) -> bytes:
             output.append(buffer & 255)
             buffer >>= 8
             bits -= 8
-        if next_code < CODE_MAX:
+        if next_code < CODE_COUNT_MAX:
             table[key] = next_code
             if next_code == 1 << width:
                 width += 1

@@ -6,14 +6,14 @@ from typing import Final
 from app.export import body, course_svg, curve_svg
 from app.export.body import escape_text, format_paragraph
 from app.export.source import ExportSource, read_choices
-from app.view_models.value_curve import list_refused
+from app.view_models.value_curve import list_refused_batches
 from app.words import language
 from app.words.language import tr, trn
 
-STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(encoding="utf-8")
+PAGE_CSS: Final = resources.files("app.export").joinpath("page.css").read_text(encoding="utf-8")
 
 
-def build_page(source: ExportSource) -> str:
+def build_debrief_html(source: ExportSource) -> str:
     """Return the complete HTML document of a debrief."""
     drawing = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
     text = f"<figure>{drawing}<figcaption>{_format_caption(source)}</figcaption></figure>"
@@ -28,7 +28,7 @@ def build_page(source: ExportSource) -> str:
         for anchor, title, content in sections
     )
     title, skip = escape_text(tr("Annex")), escape_text(tr("To the annex"))
-    return build_document(
+    return build_html_document(
         body.format_title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
         f"<main>{body.build_first_page(source, text)}"
@@ -38,20 +38,22 @@ def build_page(source: ExportSource) -> str:
     )
 
 
-def build_document(title: str, content: str) -> str:
+def build_html_document(title: str, content: str) -> str:
     """Return a self-contained HTML document. *title* and *content* must already be HTML."""
     return (
         f'<!DOCTYPE html>\n<html lang="{_get_language_code()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{title}</title><style>{STYLE}</style></head><body>{content}</body></html>\n"
+        f"<title>{title}</title><style>{PAGE_CSS}</style></head><body>{content}</body></html>\n"
     )
 
 
 def _draw_curve(source: ExportSource) -> str:
     if source.regret_analysis is None:
         return ""
-    curve = curve_svg.draw_curve(source.regret_analysis, read_choices(source), list_refused(source.report))
+    curve = curve_svg.draw_value_curve(
+        source.regret_analysis, read_choices(source), list_refused_batches(source.report)
+    )
     return f"<figure>{curve}</figure>"
 
 

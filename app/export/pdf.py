@@ -28,19 +28,19 @@ from app.export import body, course_svg, curve_svg
 from app.export.body import format_heading
 from app.export.source import ExportSource, format_signature, read_choices
 from app.files import atomic_write
-from app.view_models.value_curve import list_refused
+from app.view_models.value_curve import list_refused_batches
 from app.words.language import tr
 from engine.drill.judging.report import get_program_version
 
 DOTS_PER_INCH: Final = 300
-MARGIN_MM: Final = 16.0
-FOOT_MM: Final = 8.0
+PAGE_MARGIN_MM: Final = 16.0
+FOOTER_HEIGHT_MM: Final = 8.0
 """Height of the footer."""
-FONT_POINTS: Final = 9.0
-DRAWING: Final = "drawing"
+FONT_SIZE_POINTS: Final = 9.0
+DRAWING_RESOURCE: Final = "drawing"
 """Resource name of the drawing in a text document."""
 
-STYLE: Final = """
+DOCUMENT_CSS: Final = """
 h1 { font-size: 17pt; margin-top: 0; margin-bottom: 8px; }
 h2 { font-size: 11pt; margin-top: 30px; margin-bottom: 8px; }
 p { margin-top: 8px; margin-bottom: 8px; } p.score { font-size: 13pt; font-weight: 600; }
@@ -49,7 +49,7 @@ ul { margin-top: 0; margin-bottom: 0; } td, th { border-bottom: 0.5px solid #cbd
 """
 
 
-_CAPTION: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)[^<]*+)*+)</caption>")
+_CAPTION_PATTERN: Final = re.compile(r"(<table[^<>]*+>)<caption>([^<]*+(?:<(?!/caption>)[^<]*+)*+)</caption>")
 """Pattern of a table with a caption. Qt cuts captions at the end of a page, so they become paragraphs before
 the table.
 """
@@ -59,9 +59,9 @@ class PdfWriteError(Exception):
     """Error if the PDF cannot be written. Its text gives the reason."""
 
 
-def write_pdf(source: ExportSource, file: Path) -> int:
+def write_debrief_pdf(source: ExportSource, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises PdfWriteError."""
-    content, pages = build_debrief(source)
+    content, pages = build_debrief_pdf(source)
     try:
         atomic_write.write_atomically(file, content)
     except OSError as error:
@@ -71,7 +71,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
     return pages
 
 
-def build_debrief(source: ExportSource) -> tuple[bytes, int]:
+def build_debrief_pdf(source: ExportSource) -> tuple[bytes, int]:
     """Return the debrief as a PDF, and its number of pages. Raises PdfWriteError."""
     foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
     return _print_documents(
@@ -81,7 +81,7 @@ def build_debrief(source: ExportSource) -> tuple[bytes, int]:
     )
 
 
-def write_document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
+def build_document_pdf(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
     """Return a PDF with the title, the drawing *svg*, and *html*, which refers to *drawings* by name.
 
     Raises PdfWriteError.
@@ -89,7 +89,7 @@ def write_document(title: str, html: str, svg: str, drawings: Mapping[str, str])
 
     def build_documents(writer: QPdfWriter) -> list[QTextDocument]:
         images = {name: _draw_image(drawing) for name, drawing in drawings.items()}
-        images[DRAWING] = _draw_image(svg, _compute_width(writer))
+        images[DRAWING_RESOURCE] = _draw_image(svg, _compute_page_width(writer))
         return [_build_document(format_heading(1, title) + _format_figure(writer) + html, writer, images)]
 
     return _print_documents(title, title, build_documents)[0]
@@ -109,7 +109,7 @@ def _print_documents(
     writer.setResolution(DOTS_PER_INCH)
     writer.setTitle(title)
     writer.setCreator(f"Mirrordrill {get_program_version()}")
-    margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
+    margins = QMarginsF(PAGE_MARGIN_MM, PAGE_MARGIN_MM, PAGE_MARGIN_MM, PAGE_MARGIN_MM)
     writer.setPageLayout(
         QPageLayout(
             QPageSize(QPageSize.PageSizeId.A4),
@@ -142,8 +142,11 @@ def _create_application() -> QGuiApplication:
 def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Lay out the first page with as many mistakes as fit on it."""
     svg = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
-    drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
-    for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
+    drawing, figure_html = (
+        {DRAWING_RESOURCE: _draw_image(svg, _compute_page_width(writer))},
+        _format_figure(writer),
+    )
+    for mistakes in range(body.FIRST_PAGE_MISTAKES_MAX, -1, -1):
         document = _build_document(body.build_first_page(source, figure_html, mistakes), writer, drawing)
         if document.pageCount() == 1:
             return document
@@ -153,8 +156,13 @@ def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocume
 def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     drawing, figure_html = dict[str, QImage](), ""
     if source.regret_analysis is not None:
-        svg = curve_svg.draw_curve(source.regret_analysis, read_choices(source), list_refused(source.report))
-        drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
+        svg = curve_svg.draw_value_curve(
+            source.regret_analysis, read_choices(source), list_refused_batches(source.report)
+        )
+        drawing, figure_html = (
+            {DRAWING_RESOURCE: _draw_image(svg, _compute_page_width(writer))},
+            _format_figure(writer),
+        )
     sections = "".join(
         f"{format_heading(2, title)}{content}" for title, content in body.build_annex(source, figure_html)
     )
@@ -163,7 +171,7 @@ def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 
 def _format_figure(writer: QPdfWriter) -> str:
     """Return the HTML image element that shows the drawing."""
-    return f'<p><img src="{DRAWING}" width="{round(_compute_width(writer) / _compute_dots_per_pixel())}"></p>'
+    return f'<p><img src="{DRAWING_RESOURCE}" width="{round(_compute_page_width(writer) / _compute_dots_per_pixel())}"></p>'
 
 
 def _compute_dots_per_pixel() -> float:
@@ -185,26 +193,28 @@ def _draw_image(svg: str, width: float | None = None) -> QImage:
     return image
 
 
-def _compute_width(writer: QPdfWriter) -> float:
+def _compute_page_width(writer: QPdfWriter) -> float:
     return float(writer.width())
 
 
-def _compute_foot_height(writer: QPdfWriter) -> float:
-    return FOOT_MM / 25.4 * DOTS_PER_INCH
+def _compute_footer_height(writer: QPdfWriter) -> float:
+    return FOOTER_HEIGHT_MM / 25.4 * DOTS_PER_INCH
 
 
 def _build_document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> QTextDocument:
     document = QTextDocument()
     document.documentLayout().setPaintDevice(writer)
     font = QFont()
-    font.setPointSizeF(FONT_POINTS)
+    font.setPointSizeF(FONT_SIZE_POINTS)
     document.setDefaultFont(font)
-    document.setDefaultStyleSheet(STYLE)
+    document.setDefaultStyleSheet(DOCUMENT_CSS)
     document.setDocumentMargin(0)
     for name, drawing in drawings.items():
         document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), drawing)
-    document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
-    document.setPageSize(QSizeF(_compute_width(writer), writer.height() - _compute_foot_height(writer)))
+    document.setHtml(_CAPTION_PATTERN.sub(r'<p class="muted">\2</p>\1', html))
+    document.setPageSize(
+        QSizeF(_compute_page_width(writer), writer.height() - _compute_footer_height(writer))
+    )
     _keep_together(document)
     return document
 
@@ -275,13 +285,13 @@ def _print_pages(
             number += 1
             painter.save()
             painter.translate(0, -page * height)
-            document.drawContents(painter, QRectF(0, page * height, _compute_width(writer), height))
+            document.drawContents(painter, QRectF(0, page * height, _compute_page_width(writer), height))
             painter.restore()
             foot = QRectF(
                 0,
-                height + _compute_foot_height(writer) * 0.3,
-                _compute_width(writer),
-                _compute_foot_height(writer) * 0.7,
+                height + _compute_footer_height(writer) * 0.3,
+                _compute_page_width(writer),
+                _compute_footer_height(writer) * 0.7,
             )
             painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
             page_text = tr("{page} of {pages}").format(page=number, pages=pages)

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.source import ExportSource, read_choices
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import tr
 from app.words.localization import describe_input, localize
 from engine.inputs import Input
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_input_line
 
-WIDTH: Final = 100
+COMMENT_WIDTH: Final = 100
 """Width of a comment line in characters."""
 
 
@@ -69,7 +69,7 @@ def _format_steps(
             continue
         number += 1
         reason = f" {reasons[index]}" if index in reasons else ""
-        time_text = tr("At {moment}.").format(moment=format_moment(item.tick))
+        time_text = tr("At {moment}.").format(moment=format_run_tick(item.tick))
         yield from _format_comment([f"{number}. {time_text}{reason}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
@@ -103,7 +103,7 @@ def _format_comment(lines: Iterable[str]) -> Iterator[str]:
         for part in line.splitlines() or [""]:
             words, row = part.split(" "), ""
             for word in words:
-                if row and len(row) + 1 + len(word) > WIDTH - 3:
+                if row and len(row) + 1 + len(word) > COMMENT_WIDTH - 3:
                     yield f"-- {row}"
                     row = "   "
                 row = f"{row} {word}" if row.strip() or not word else f"{row}{word}"

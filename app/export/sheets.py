@@ -22,20 +22,20 @@ RUN_COLUMNS: Final = (
 )  # fmt: skip
 VALUE_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
 """Columns of the table with the value before and after each action and wait."""
-FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that a spreadsheet reads as a formula."""
 
 
-def build_sheets(source: ExportSource) -> dict[str, str]:
+def build_csv_tables(source: ExportSource) -> dict[str, str]:
     """Return the tables: file name -> CSV text."""
     report = source.report
     table_rows = {
-        "run.csv": as_csv(RUN_COLUMNS, [_build_run_row(source)]),
-        "events.csv": as_csv(
+        "run.csv": format_csv_table(RUN_COLUMNS, [_build_run_row(source)]),
+        "events.csv": format_csv_table(
             EVENT_COLUMNS, ([_read_event_cell(event, c) for c in EVENT_COLUMNS] for event in report["events"])
         ),
         "readings.csv": _format_readings(report["readings"]),
-        "score.csv": as_csv(
+        "score.csv": format_csv_table(
             SCORE_COLUMNS,
             (
                 [_flatten_list(_read_score_cell(item, c)) for c in SCORE_COLUMNS]
@@ -44,7 +44,9 @@ def build_sheets(source: ExportSource) -> dict[str, str]:
         ),
     }
     if source.regret_analysis is not None:
-        table_rows["worth.csv"] = as_csv(VALUE_COLUMNS, map(build_move_row, source.regret_analysis.moves))
+        table_rows["worth.csv"] = format_csv_table(
+            VALUE_COLUMNS, map(build_move_row, source.regret_analysis.moves)
+        )
     return table_rows
 
 
@@ -60,10 +62,16 @@ def _build_run_row(source: ExportSource) -> list[object]:
     return [source.player, source.played_at, *cells, points, report["state_hash"]]
 
 
-def build_move_row(move: RunSegment) -> list[object]:
+def build_move_row(segment: RunSegment) -> list[object]:
     """Return the cells for an action or a wait."""
-    times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
-    return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
+    times = (segment.tick / TICKS_PER_S, segment.until / TICKS_PER_S)
+    return [
+        *times,
+        segment.line or "waiting",
+        round(segment.before, 1),
+        round(segment.after, 1),
+        segment.label,
+    ]
 
 
 def _read_event_cell(event: ReportRow, column: str) -> object:
@@ -84,10 +92,10 @@ def _format_readings(readings: ReportRow) -> str:
         for database, arrays in databases.items()
         for index, t_s in enumerate(readings["t_s"])
     )
-    return as_csv(("t_s", "database", *counters), rows)
+    return format_csv_table(("t_s", "database", *counters), rows)
 
 
-def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def format_csv_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV. Texts that a spreadsheet would read as a formula are escaped."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
@@ -97,7 +105,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _escape_formula(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_PREFIXES) else value
 
 
 def _flatten_list(value: object) -> object:

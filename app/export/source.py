@@ -32,7 +32,7 @@ class ExportSource(Struct, frozen=True):
     """Mistakes from the regret analysis, with continuations at human pace; None if they were not computed."""
 
 
-def build_source(drill: Drill) -> ExportSource:
+def build_export_source(drill: Drill) -> ExportSource:
     """Build the data from a finished drill.
 
     The drill and its reference are replayed, which takes a fraction of a second.

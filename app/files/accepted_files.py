@@ -15,16 +15,16 @@ from msgspec.structs import asdict, fields, replace
 from app.storage import Profile, SettingKey
 from engine.json_text import parse_json
 
-ACCEPTED: Final = SettingKey("quarantine/accepted", "[]")
+ACCEPTED_FILES_SETTING: Final = SettingKey("quarantine/accepted", "[]")
 """Setting with a JSON list of accepted files, newest last.
 
 Before version 0.2, each entry was only a SHA-256 hash.
 """
-ACCEPTED_MAX: Final = 1_000
+ACCEPTED_FILES_MAX: Final = 1_000
 """Maximum number of remembered files. Above it, the program asks again about the oldest files. Assumed."""
-TEXT_MAX: Final = 200
+TITLE_LENGTH_MAX: Final = 200
 """Maximum number of characters of a title or an author, as in scenarios."""
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_SHA256_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class AcceptedText(Struct, frozen=True):
@@ -46,7 +46,7 @@ def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
     Raises StorageError.
     """
     try:
-        document = parse_json(profile.settings.get(ACCEPTED))
+        document = parse_json(profile.settings.get(ACCEPTED_FILES_SETTING))
     except ValueError:
         return []
     return (
@@ -61,23 +61,28 @@ def list_foreign_texts(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
     return [entry for entry in entries if not entry.own][::-1]
 
 
-def add_entry(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
+def add_accepted_text(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
     """Return *entries* with *entry*, dated today. It replaces an older entry of the same text."""
-    dated = replace(entry, title=entry.title[:TEXT_MAX], author=entry.author[:TEXT_MAX], on=_format_today())
+    dated = replace(
+        entry,
+        title=entry.title[:TITLE_LENGTH_MAX],
+        author=entry.author[:TITLE_LENGTH_MAX],
+        on=_format_today(),
+    )
     return [*(other_entry for other_entry in entries if other_entry.sha256 != entry.sha256), dated][
-        -ACCEPTED_MAX:
+        -ACCEPTED_FILES_MAX:
     ]
 
 
-def remove_entries(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
+def remove_accepted_texts(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
     """Return *entries* without the entries with these SHA-256 hashes."""
     removed_digests = set(digests)
     return [entry for entry in entries if entry.sha256 not in removed_digests]
 
 
-def save_entries(profile: Profile, entries: Iterable[AcceptedText]) -> None:
+def save_accepted_texts(profile: Profile, entries: Iterable[AcceptedText]) -> None:
     """Save the entries. Raises StorageError, after which the previous entries are unchanged."""
-    profile.settings.set(ACCEPTED, json.dumps([asdict(entry) for entry in entries]))
+    profile.settings.set(ACCEPTED_FILES_SETTING, json.dumps([asdict(entry) for entry in entries]))
 
 
 def _format_today() -> str:
@@ -91,8 +96,10 @@ def _parse_entry(entry: object) -> AcceptedText | None:
         return None
     values = {field.name: entry[field.name] for field in fields(AcceptedText) if field.name in entry}
     texts = [value for name, value in values.items() if name != "own"]
-    if not all(isinstance(text, str) and len(text) <= TEXT_MAX for text in texts):
+    if not all(isinstance(text, str) and len(text) <= TITLE_LENGTH_MAX for text in texts):
         return None
-    if not isinstance(values.get("own", False), bool) or not _SHA256.fullmatch(values.get("sha256", "")):
+    if not isinstance(values.get("own", False), bool) or not _SHA256_PATTERN.fullmatch(
+        values.get("sha256", "")
+    ):
         return None
     return AcceptedText(**values)

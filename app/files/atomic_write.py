@@ -23,7 +23,7 @@ def write_atomically(file: Path, content: bytes | str) -> None:
     """
     # Qt strings may contain half of a surrogate pair, which is replaced.
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    mode, aside = _prepare(file)
+    mode, aside = _prepare_temporary_file(file)
     try:
         with aside.open("xb") as temporary_file:  # this mode follows no link and opens no pipe
             temporary_file.write(raw)
@@ -41,12 +41,12 @@ def write_atomically(file: Path, content: bytes | str) -> None:
 
 def require_writable(file: Path) -> None:
     """Raise the OSError that `write` would raise for *file*. Call this before a long computation. Nothing changes."""
-    _, aside = _prepare(file)
+    _, aside = _prepare_temporary_file(file)
     aside.touch(exist_ok=False)
     aside.unlink()
 
 
-def write_all(contents: Mapping[Path, str]) -> None:
+def write_all_atomically(contents: Mapping[Path, str]) -> None:
     """Write several files. If one of them is not writable, write none. Raises OSError."""
     for file in contents:
         require_writable(file)
@@ -62,19 +62,19 @@ def add_extension(chosen_file: str, extension: str, replace: bool = False) -> Pa
     return file.with_suffix(extension)
 
 
-def _prepare(file: Path) -> tuple[int | None, Path]:
+def _prepare_temporary_file(file: Path) -> tuple[int | None, Path]:
     """Return the permissions of an existing *file*, and the path of the temporary file. Raises OSError."""
     if is_special_file(file):
         raise OSError(errno.EINVAL, tr("not a file"))
     # The name contains the process ID, so that two concurrent writers use different files. A file that a
     # killed process leaves is harmless.
     aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{TEMPORARY_SUFFIX}")
-    mode = _read_mode(file)
+    mode = _read_permissions(file)
     aside.unlink(missing_ok=True)
     return mode, aside
 
 
-def _read_mode(file: Path) -> int | None:
+def _read_permissions(file: Path) -> int | None:
     """Return the permissions of an existing file, which the new file receives. Return None if there is no file.
 
     Raises OSError.

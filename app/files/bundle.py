@@ -34,44 +34,50 @@ from engine.drill.authoring.problems import FileProblem
 from engine.drill.authoring.scenario import escape_invisible
 from engine.drill.authoring.schema import Line
 
-SUFFIX: Final = ".mirrordrill"
+BUNDLE_SUFFIX: Final = ".mirrordrill"
 FORMAT_VERSION: Final = 1
 """Version of the bundle format, in `bundle.toml`."""
-MANIFEST: Final = "bundle.toml"
+MANIFEST_NAME: Final = "bundle.toml"
 
-BYTES_MAX: Final = 50_000_000
+BUNDLE_BYTES_MAX: Final = 50_000_000
 """Maximum size of the file in bytes."""
-EXPANDED_MAX: Final = 60_000_000
+EXPANDED_BYTES_MAX: Final = 60_000_000
 """Maximum size of all members together in bytes, counted while they are read."""
 MEMBERS_MAX: Final = 200
-RATIO_MAX: Final = 100
+COMPRESSION_RATIO_MAX: Final = 100
 """Maximum compression ratio of a member. Our bundles have less than 20, and deflate reaches 1,032."""
 RATIO_EXEMPT_BYTES: Final = 100_000
 """Size in bytes up to which RATIO_MAX does not apply."""
-NAME_MAX: Final = 100
+MEMBER_NAME_LENGTH_MAX: Final = 100
 """Maximum number of characters of a member's name."""
-MEMBER_BYTES_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.FILE_CHARACTERS_MAX, "runs": 20_000_000}
+MEMBER_BYTES_MAX: Final = {
+    MANIFEST_NAME: 100_000,
+    "scenarios": 4 * limits.FILE_CHARACTERS_MAX,
+    "runs": 20_000_000,
+}
 """Kind of a member -> its maximum size in bytes."""
-SHOWN_NAME_MAX: Final = 80
+SHOWN_NAME_LENGTH_MAX: Final = 80
 """Maximum number of characters that a message shows of a name from the archive."""
 PROBLEMS_MAX: Final = 100
 """Maximum number of listed problems. Further problems are only counted."""
 
-_MEMBER: Final = re.compile(r"bundle\.toml|(?:scenarios/[a-z0-9_-]+\.toml|runs/[a-z0-9_-]+\.json)")
-_RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
+_MEMBER_NAME_PATTERN: Final = re.compile(
+    r"bundle\.toml|(?:scenarios/[a-z0-9_-]+\.toml|runs/[a-z0-9_-]+\.json)"
+)
+_RESERVED_NAMES: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 """Device names of Windows, which are reserved with any extension."""
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
-_METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_SLUG_PATTERN: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_COMPRESSION_METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _MEMBER_DATE: Final = (1980, 1, 1, 0, 0, 0)
 """Date of every member, so that equal contents result in equal bytes (with the same zlib)."""
 
 # End-of-archive record: signature, four counts, size and offset of the directory, length of the comment.
 _END_RECORD: Final = struct.Struct("<4s4H2LH")
-_ENTRY_MIN: Final = 46
+_DIRECTORY_ENTRY_BYTES_MIN: Final = 46
 """Size of a directory entry in bytes, without its name."""
-_HEADER_MIN: Final = 30
+_LOCAL_HEADER_BYTES_MIN: Final = 30
 """Size of the header before a member in bytes, without its name."""
-_ENTRY_EXTRA: Final = 200
+_DIRECTORY_ENTRY_EXTRA_BYTES_MAX: Final = 200
 """Maximum number of bytes that other programs add to a directory entry (times, owners)."""
 _ARCHIVE_ERRORS: Final = (
     zipfile.BadZipFile,
@@ -89,18 +95,18 @@ AddProblem = Callable[[str, str], None]
 """Function that records a problem. Its arguments are the member's name and a sentence."""
 
 
-class _Table(BaseModel):
+class _TomlTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
-class BundleMember(_Table):
+class BundleMember(_TomlTable):
     """Entry of `bundle.toml`: name and SHA-256 hash of a member."""
 
-    name: Annotated[str, StringConstraints(max_length=NAME_MAX)]
+    name: Annotated[str, StringConstraints(max_length=MEMBER_NAME_LENGTH_MAX)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
-class Manifest(_Table):
+class Manifest(_TomlTable):
     """Content of `bundle.toml`."""
 
     format: int
@@ -147,7 +153,7 @@ def read_bundle(file: Path) -> Bundle:
         if not file.is_file():  # opening a pipe would block, and reading a device would never end
             raise _build_error(str(file), tr("not a file"))
         with file.open("rb") as bundle_file:
-            raw = bundle_file.read(BYTES_MAX + 1)
+            raw = bundle_file.read(BUNDLE_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, BundleError):
             raise
@@ -160,9 +166,9 @@ def read_bundle(file: Path) -> Bundle:
 
 def parse_bundle(raw: bytes, file: str) -> Bundle:
     """Parse the content *raw* of a bundle. *file*: its name for messages. Raises BundleError."""
-    if len(raw) > BYTES_MAX:
+    if len(raw) > BUNDLE_BYTES_MAX:
         raise _build_error(
-            file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
+            file, tr("larger than the limit for a bundle ({n} MB)").format(n=BUNDLE_BYTES_MAX // 1_000_000)
         )
     _check_end_record(raw, file)
     problems: list[FileProblem] = []
@@ -171,11 +177,11 @@ def parse_bundle(raw: bytes, file: str) -> Bundle:
         problems.append(FileProblem(file, 1, 1, _escape_name(member), text))
 
     members = _read_members(raw, file, add_problem)
-    if MANIFEST not in members:
-        if not any(problem.where == MANIFEST for problem in problems):
-            add_problem(MANIFEST, tr("missing"))
+    if MANIFEST_NAME not in members:
+        if not any(problem.where == MANIFEST_NAME for problem in problems):
+            add_problem(MANIFEST_NAME, tr("missing"))
         raise BundleError(problems)
-    manifest = _parse_manifest(members.pop(MANIFEST), add_problem)
+    manifest = _parse_manifest(members.pop(MANIFEST_NAME), add_problem)
     if manifest is not None:
         problem_places = {problem.where for problem in problems}
         for name, text in _find_differences(manifest, members):
@@ -202,7 +208,7 @@ def _build_error(file: str, text: str) -> BundleError:
 
 def _escape_name(name: str) -> str:
     """Format a name from the archive for a message: short, on one line, with every character visible."""
-    short = name if len(name) <= SHOWN_NAME_MAX else name[:SHOWN_NAME_MAX] + "…"
+    short = name if len(name) <= SHOWN_NAME_LENGTH_MAX else name[:SHOWN_NAME_LENGTH_MAX] + "…"
     return escape_invisible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
@@ -218,7 +224,9 @@ def _check_end_record(raw: bytes, file: str) -> None:
         raise _build_error(file, tr("truncated, or data after the end of the archive"))
     if disk or first or entry_count != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
         raise _build_error(file, tr("multi-part and zip64 archives are not supported"))
-    if count > MEMBERS_MAX or size > MEMBERS_MAX * (_ENTRY_MIN + NAME_MAX + _ENTRY_EXTRA):
+    if count > MEMBERS_MAX or size > MEMBERS_MAX * (
+        _DIRECTORY_ENTRY_BYTES_MIN + MEMBER_NAME_LENGTH_MAX + _DIRECTORY_ENTRY_EXTRA_BYTES_MAX
+    ):
         raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
     if place + size != end:
         raise _build_error(file, tr("the archive directory is not at its recorded offset"))
@@ -240,8 +248,8 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
                     add(name, tr("several members have this name"))
                 elif folded[name.casefold()] > 1:
                     add(name, tr("another member has the same name in other letter case"))
-            ends = _find_ends(entries, archive.start_dir)
-            members, room = dict[str, bytes](), EXPANDED_MAX
+            ends = _find_member_ends(entries, archive.start_dir)
+            members, room = dict[str, bytes](), EXPANDED_BYTES_MAX
             for entry in entries:
                 name = entry.orig_filename
                 entry_problems = list(_check_entry(entry, ends[entry.header_offset] - entry.header_offset))
@@ -262,33 +270,33 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
         ) from error
 
 
-def _find_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
+def _find_member_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
     """Return the start of each member -> the latest end that it may have. *end*: start of the directory."""
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))
 
 
-def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
+def _check_entry(entry: zipfile.ZipInfo, available_bytes: int) -> Iterator[str]:
     """Yield the reasons why a member must not be read, from its directory entry.
 
-    *room*: number of bytes up to the next member.
+    *available_bytes*: number of bytes up to the next member.
     """
     name = entry.orig_filename
-    if len(name) > NAME_MAX:
-        yield tr("name longer than {n} characters").format(n=NAME_MAX)
+    if len(name) > MEMBER_NAME_LENGTH_MAX:
+        yield tr("name longer than {n} characters").format(n=MEMBER_NAME_LENGTH_MAX)
     elif name.startswith("/") or re.match(r"[A-Za-z]:", name):
         yield tr("absolute path")
     elif ".." in name.replace("\\", "/").split("/"):
         yield tr("path outside the bundle")
     elif "\\" in name or "\0" in name:
         yield tr("invalid character in the name")
-    elif not _MEMBER.fullmatch(name):
+    elif not _MEMBER_NAME_PATTERN.fullmatch(name):
         yield tr("not allowed in a bundle. Allowed: bundle.toml, scenarios/NAME.toml and runs/NAME.json; "
             "NAME consists of lowercase letters, digits, - and _")  # fmt: skip
-    elif name != MANIFEST and (
-        not _SLUG.fullmatch(_get_stem(name))
+    elif name != MANIFEST_NAME and (
+        not _SLUG_PATTERN.fullmatch(_get_stem(name))
         or len(_get_stem(name)) > 60
-        or _RESERVED.fullmatch(_get_stem(name))
+        or _RESERVED_NAMES.fullmatch(_get_stem(name))
     ):
         yield tr("invalid name for a scenario or a run")
     kind = stat.S_IFMT(entry.external_attr >> 16)
@@ -296,12 +304,12 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
         yield tr("a link, a folder or a device, not a file")
     if entry.flag_bits & 0x2041:
         yield tr("encrypted")
-    if entry.compress_type not in _METHODS:
+    if entry.compress_type not in _COMPRESSION_METHODS:
         yield tr("unsupported compression method {n}").format(n=entry.compress_type)
-    if _HEADER_MIN + len(name) + entry.compress_size > room:
+    if _LOCAL_HEADER_BYTES_MIN + len(name) + entry.compress_size > available_bytes:
         yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
-    if entry.file_size > RATIO_EXEMPT_BYTES and entry.file_size > RATIO_MAX * entry.compress_size:
-        yield tr("unpacks to more than {n} times its size").format(n=RATIO_MAX)
+    if entry.file_size > RATIO_EXEMPT_BYTES and entry.file_size > COMPRESSION_RATIO_MAX * entry.compress_size:
+        yield tr("unpacks to more than {n} times its size").format(n=COMPRESSION_RATIO_MAX)
 
 
 def _get_stem(name: str) -> str:
@@ -328,7 +336,7 @@ def _read_content(
         return None
     if len(content) > max_bytes:
         text = tr("too large: the limit for each member and for all members together is {n} MB")
-        add(name, text.format(n=EXPANDED_MAX // 1_000_000))
+        add(name, text.format(n=EXPANDED_BYTES_MAX // 1_000_000))
         return None
     return content
 
@@ -339,31 +347,31 @@ def _parse_manifest(raw: bytes, add: AddProblem) -> Manifest | None:
         text = raw.decode("utf-8")
         excess = limits.find_exceeded_limit(text)
         if excess is not None:
-            add(MANIFEST, f"{excess[1]}; {excess[2]}")
+            add(MANIFEST_NAME, f"{excess[1]}; {excess[2]}")
             return None
         data = tomllib.loads(text)
     except UnicodeDecodeError as error:
-        add(MANIFEST, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
+        add(MANIFEST_NAME, tr("not UTF-8 text (byte {n})").format(n=error.start + 1))
         return None
     except tomllib.TOMLDecodeError as error:
-        add(MANIFEST, tr("not TOML: {why}").format(why=_escape_name(str(error))))
+        add(MANIFEST_NAME, tr("not TOML: {why}").format(why=_escape_name(str(error))))
         return None
     version = data.get("format")
     if type(version) is int and version > FORMAT_VERSION:
         message = tr(
             "format {new} was written by a newer Mirrordrill; this version reads up to format {known}"
         )
-        add(MANIFEST, message.format(new=version, known=FORMAT_VERSION))
+        add(MANIFEST_NAME, message.format(new=version, known=FORMAT_VERSION))
         return None
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as refused:
         for field_error in refused.errors(include_url=False, include_context=False, include_input=False):
             field_path = ".".join(str(part) for part in field_error["loc"])
-            add(MANIFEST, _escape_name(f"{field_path}: {field_error['msg']}"))
+            add(MANIFEST_NAME, _escape_name(f"{field_path}: {field_error['msg']}"))
         return None
     if manifest.format != FORMAT_VERSION:
-        add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))
+        add(MANIFEST_NAME, tr("unknown format {n}").format(n=manifest.format))
         return None
     return manifest
 
@@ -434,12 +442,12 @@ def build_bundle(
     head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse_bundle` rejects invalid text
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        for name, content in {MANIFEST: head, **members}.items():
+        for name, content in {MANIFEST_NAME: head, **members}.items():
             entry = zipfile.ZipInfo(name, _MEMBER_DATE)
             entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
             # Content with a suspicious compression ratio is stored uncompressed, so that it is not rejected
             # as a zip bomb.
-            dense = len(zlib.compress(content, 9)) * RATIO_MAX // 2 > len(content)
+            dense = len(zlib.compress(content, 9)) * COMPRESSION_RATIO_MAX // 2 > len(content)
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED if dense else zipfile.ZIP_STORED, 9)
     return target.getvalue()
 

@@ -22,16 +22,16 @@ from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import Scenario, count_verbs, load_scenario
 from engine.inputs import InputError
 
-KEY_LENGTH: Final = 16
+FOLDER_NAME_LENGTH: Final = 16
 """Number of digits of the SHA-256 hash in a folder's name. They exclude an accidental collision."""
-_KEY: Final = re.compile(rf"[0-9a-f]{{{KEY_LENGTH}}}")
+_KEY_PATTERN: Final = re.compile(rf"[0-9a-f]{{{FOLDER_NAME_LENGTH}}}")
 
 
 class BundleStoreError(Exception):
     """Error if the disk or the folder prevents an operation. The text is a sentence for the user."""
 
 
-class DrillOffer(Struct, frozen=True):
+class BundledDrill(Struct, frozen=True):
     """Drill of a bundle, with the reason if it cannot be imported."""
 
     name: str
@@ -39,13 +39,13 @@ class DrillOffer(Struct, frozen=True):
     scenario: Scenario | None
     """Parsed scenario; None if it cannot be played."""
     problems: tuple[FileProblem, ...] = ()
-    obstacle: str = ""
+    import_obstacle: str = ""
     """Reason why the drill cannot be imported, as a sentence; empty if it can."""
     exists_here: bool = False
     """True if an identical drill already exists here."""
 
 
-class RunOffer(Struct, frozen=True):
+class BundledRun(Struct, frozen=True):
     """Recorded run of a bundle."""
 
     name: str
@@ -70,33 +70,33 @@ class ImportedBundle(Struct, frozen=True):
 # --- offers of a bundle -------------------------------------------------------------------------------------
 
 
-def list_offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
+def list_bundled_drills(opened_bundle: Bundle) -> Iterator[BundledDrill]:
     """Yield each drill of the bundle. Each drill is checked when it is requested, and never run."""
     present = {file.name: file for file in scenario_files.list_all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
-        yield _build_offer(opened_bundle, name, text, present)
+        yield _check_bundled_drill(opened_bundle, name, text, present)
 
 
-def _build_offer(
+def _check_bundled_drill(
     opened_bundle: Bundle, name: str, text: str, existing_files: Mapping[str, ScenarioFile]
-) -> DrillOffer:
+) -> BundledDrill:
     try:
         scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
     except ScenarioError as problems:
         reason = tr("Not playable: {why}").format(why=_shorten_problem(problems.problems[0]))
-        return DrillOffer(name, text, None, problems.problems, reason)
+        return BundledDrill(name, text, None, problems.problems, reason)
     file = existing_files.get(name)
     if file is None:
-        return DrillOffer(name, text, scenario)
+        return BundledDrill(name, text, scenario)
     if file.text == text:
-        return DrillOffer(name, text, scenario, (), tr("Already imported."), exists_here=True)
+        return BundledDrill(name, text, scenario, (), tr("Already imported."), exists_here=True)
     if file.shipped:
         reason = tr("{name} is a shipped drill.")
     elif file.origin:
         reason = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
     else:
         reason = tr("You already have a drill named {name}. Rename or remove it first.")
-    return DrillOffer(name, text, scenario, (), reason.format(name=name, origin=file.origin))
+    return BundledDrill(name, text, scenario, (), reason.format(name=name, origin=file.origin))
 
 
 def _shorten_problem(problem: FileProblem) -> str:
@@ -104,21 +104,21 @@ def _shorten_problem(problem: FileProblem) -> str:
     return f"{problem.line}:{problem.column}: {place_prefix}{problem.text}"
 
 
-def list_run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
+def list_bundled_runs(opened_bundle: Bundle) -> Iterator[BundledRun]:
     """Yield each run of the bundle with its description. No run is played."""
     for name, raw in opened_bundle.runs.items():
-        yield _build_run_offer(name, raw)
+        yield _check_bundled_run(name, raw)
 
 
-def _build_run_offer(name: str, raw: bytes) -> RunOffer:
+def _check_bundled_run(name: str, raw: bytes) -> BundledRun:
     try:
         report, _ = run_files.parse_run(raw, f"{name}.json")
         does = ", ".join(f"{verb} × {count}" for verb, count in count_verbs(report["inputs"]))
     except (RunFileError, InputError) as problem:
-        return RunOffer(name, str(problem), usable=False)
+        return BundledRun(name, str(problem), usable=False)
     says = tr("{scenario}, {time} simulated: {does}")
     time = formatting.format_seconds(float(report["ended_at_s"]), 0)
-    return RunOffer(
+    return BundledRun(
         name, says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")), usable=True
     )
 
@@ -130,31 +130,33 @@ def import_bundle(
     opened_bundle: Bundle,
     drills: Iterable[str],
     runs: Iterable[str] = (),
-    known_offers: Iterable[DrillOffer] | None = None,
+    known_drills: Iterable[BundledDrill] | None = None,
 ) -> list[Path]:
     """Import drills and runs of the bundle into the profile. Return the new files.
 
-    *known_offers*: result of `list_offers`; None to call it here. Raises ValueError if a drill of *drills*
+    *known_drills*: result of `list_bundled_drills`; None to call it here. Raises ValueError if a drill of *drills*
     cannot be imported, and BundleStoreError. Files that were written before an error remain complete.
     """
     drill_names = list(drills)
     hindered = {
         offer.name
-        for offer in (list_offers(opened_bundle) if known_offers is None else known_offers)
-        if offer.obstacle and not offer.exists_here
+        for offer in (list_bundled_drills(opened_bundle) if known_drills is None else known_drills)
+        if offer.import_obstacle and not offer.exists_here
     }
     if hindered & set(drill_names):
         raise ValueError(f"cannot be imported: {sorted(hindered & set(drill_names))}")
-    folder = scenario_files.get_bundles_folder() / opened_bundle.sha256[:KEY_LENGTH]
+    folder = scenario_files.get_bundles_folder() / opened_bundle.sha256[:FOLDER_NAME_LENGTH]
     files = {folder / f"{name}.toml": opened_bundle.scenarios[name].encode() for name in drill_names}
     files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}
     new = {file: raw for file, raw in files.items() if not file.exists()}
     if new:
-        _write_all(folder, {folder / scenario_files.LABEL_FILE: _build_label(opened_bundle), **new})
+        _write_bundle_files(
+            folder, {folder / scenario_files.BUNDLE_LABEL_FILE: _build_label(opened_bundle), **new}
+        )
     return list(new)
 
 
-def _write_all(folder: Path, files: Mapping[Path, bytes]) -> None:
+def _write_bundle_files(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, raw in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -182,13 +184,17 @@ def _build_label(opened_bundle: Bundle) -> bytes:
 
 def list_imported_bundles() -> list[ImportedBundle]:
     """Return all imported bundles, sorted by title."""
-    folders = (path for path in scenario_files.get_bundles_folder().glob("*") if _KEY.fullmatch(path.name))
+    folders = (
+        path for path in scenario_files.get_bundles_folder().glob("*") if _KEY_PATTERN.fullmatch(path.name)
+    )
     return sorted(map(_read_imported_bundle, folders), key=lambda bundle: (bundle.title, bundle.key))
 
 
 def _read_imported_bundle(folder: Path) -> ImportedBundle:
     labels = {
-        key: value for key, value in scenario_files.read_label(folder).items() if isinstance(value, str)
+        key: value
+        for key, value in scenario_files.read_bundle_label(folder).items()
+        if isinstance(value, str)
     }
     return ImportedBundle(
         key=folder.name,
@@ -207,7 +213,7 @@ def remove_bundle(key: str) -> None:
     Raises ScenarioNotFoundError for an unknown bundle, and BundleStoreError.
     """
     folder = scenario_files.get_bundles_folder() / key
-    if not _KEY.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
+    if not _KEY_PATTERN.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
         raise ScenarioNotFoundError(tr("Bundle {key} does not exist here.").format(key=key))
     try:
         shutil.rmtree(folder)

@@ -33,7 +33,7 @@ def load_certificate(scenario: Scenario) -> ParCertificate | None:
     return proof.load_certificate(scenario.name, scenario.text)
 
 
-def load_plans(drill: DrillState) -> list[list[Input]]:
+def load_certified_plans(drill: DrillState) -> list[list[Input]]:
     """Return the plans of the certificate for this drill and seed: the best plan, and the plan that starts latest."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
@@ -42,7 +42,7 @@ def load_plans(drill: DrillState) -> list[list[Input]]:
     return [parse_script("\n".join(lines))[0] for lines in plan_lists if lines]
 
 
-def list_warnings(certificate: ParCertificate, file: str) -> list[FileProblem]:
+def list_certificate_warnings(certificate: ParCertificate, file: str) -> list[FileProblem]:
     """Return the problems of the drill in *file* that its certificate reveals."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]

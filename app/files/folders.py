@@ -21,7 +21,7 @@ def raise_file_limit(wanted_limit: int) -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
+PROFILE_FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 """Environment variable that selects another profile folder, for example on a memory stick or in a test."""
 
 
@@ -33,7 +33,7 @@ def is_special_file(path: Path) -> bool:
     return os.path.lexists(path) and not os.path.isfile(path)
 
 
-def keep_private(file: Path) -> None:
+def make_file_private(file: Path) -> None:
     """Make *file* unreadable for other users, where the system permits this. Create it empty if it is missing."""
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -43,7 +43,7 @@ def keep_private(file: Path) -> None:
         file.chmod(0o600)
 
 
-def get_default_folder() -> Path:
+def get_profile_folder() -> Path:
     """Return the folder of the profile: the user's data folder, unless FOLDER_VARIABLE selects another."""
-    chosen_folder = os.environ.get(FOLDER_VARIABLE)
+    chosen_folder = os.environ.get(PROFILE_FOLDER_VARIABLE)
     return Path(chosen_folder) if chosen_folder else user_data_path("mirrordrill", appauthor=False)

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.files import certificates, proof
-from app.files.summary import LEVELS
+from app.files.summary import DIFFICULTY_LEVELS
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, select_variant
@@ -26,10 +26,10 @@ def draw_seed() -> int:
     return 1 + secrets.randbelow(SEED_MAX)
 
 
-GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
+GENERATOR_NAMES: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
 """Shipped generators. Their seed determines the faults and their times."""
 
-SEARCH_NODES: Final = 50
+SEARCHED_PLANS_MAX: Final = 50
 """Number of plans that the search tries, to find a better plan than the reference. Assumed: half a second."""
 
 ATTEMPTS_MAX: Final = 8
@@ -57,7 +57,7 @@ class GeneratedDrill(Struct, frozen=True):
     @property
     def difficulty(self) -> str:
         """Difficulty, one of LEVELS; empty if too few actions were tried."""
-        return proof.get_difficulty(self.certificate)
+        return proof.compute_difficulty(self.certificate)
 
     @property
     def description(self) -> str:
@@ -83,7 +83,7 @@ def draw_candidates(
     for generator in sorted(
         generators,
         key=lambda candidate: _compute_level_distance(
-            proof.get_level(candidate.name) or candidate.level, level
+            proof.get_drill_difficulty(candidate.name) or candidate.level, level
         ),
     ):
         known_scenarios = []
@@ -101,7 +101,7 @@ def generate_drill(
 
     A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After ATTEMPTS_MAX
     attempts, return the proved candidate with the closest difficulty, or None. A candidate is proved if
-    `list_warnings` finds no problem and the reference solution is fair and reaches every goal.
+    `list_certificate_warnings` finds no problem and the reference solution is fair and reaches every goal.
     """
     other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):
@@ -114,7 +114,7 @@ def generate_drill(
         proved = yield from _prove_drill(variant, seed, number)
         if proved is None:
             continue
-        level = proof.get_difficulty(proved) or variant.level
+        level = proof.compute_difficulty(proved) or variant.level
         drill = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
         if wanted_level in ("", drill.difficulty):
             return drill
@@ -127,13 +127,13 @@ def generate_drill(
 
 
 def _compute_level_distance(level: str, wanted_level: str) -> int:
-    return abs(LEVELS.index(level) - LEVELS.index(wanted_level))
+    return abs(DIFFICULTY_LEVELS.index(level) - DIFFICULTY_LEVELS.index(wanted_level))
 
 
 def _prove_drill(scenario: Scenario, seed: int, number: int) -> CooperativeTask[ParCertificate | None]:
     search = ParSearch(scenario, seed)
-    for _ in itertools.takewhile(lambda _: search.node_count < SEARCH_NODES, search.run_steps()):
-        yield (number + 0.5 * min(1.0, search.node_count / SEARCH_NODES)) / ATTEMPTS_MAX
+    for _ in itertools.takewhile(lambda _: search.node_count < SEARCHED_PLANS_MAX, search.run_steps()):
+        yield (number + 0.5 * min(1.0, search.node_count / SEARCHED_PLANS_MAX)) / ATTEMPTS_MAX
     best, reference = search.best, search.reference
     if best is None or reference is None or not (reference.fair and reference.has_reached_goals):
         return None
@@ -150,4 +150,4 @@ def _prove_drill(scenario: Scenario, seed: int, number: int) -> CooperativeTask[
         "choices": measured["choices"],
         "nodes": search.node_count + blunders.tested_count,
     }
-    return None if certificates.list_warnings(certificate, scenario.name) else certificate
+    return None if certificates.list_certificate_warnings(certificate, scenario.name) else certificate

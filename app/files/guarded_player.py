@@ -22,41 +22,44 @@ from engine.drill.time.cooperative_tasks import advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick
 
-MEMORY_MAX: Final = 1_000_000_000
+MEMORY_GROWTH_BYTES_MAX: Final = 1_000_000_000
 """Maximum growth of the process by one run in bytes.
 
 Assumed: ten times a run of two hours with two hundred databases.
 """
 
 
-class Budget(Struct, frozen=True):
+class RunBudget(Struct, frozen=True):
     """Limits of one run. All figures are assumed."""
 
     tick_max: Tick
     """Maximum simulated time of a run, in ticks."""
-    base_s: float
+    base_processor_s: float
     """Processor time that every run may use, regardless of its length."""
-    s_per_simulated_s: float
+    processor_s_per_simulated_s: float
     """Additional processor time per simulated second. A hundred databases during faults need 0.02."""
-    s_max: float
+    processor_s_max: float
     """Maximum processor time of any run."""
     events_max: int = 2_000_000
 
     def compute_allowed_s(self, tick: Tick) -> float:
         """Return the processor time that a run may use up to *tick*."""
-        return min(self.s_max, self.base_s + self.s_per_simulated_s * tick / TICKS_PER_S)
+        return min(
+            self.processor_s_max,
+            self.base_processor_s + self.processor_s_per_simulated_s * tick / TICKS_PER_S,
+        )
 
 
-SEAT_BUDGET: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
+SEAT_BUDGET: Final = RunBudget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
 """Budget for the run of a known seat."""
-FILE_BUDGET: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
+FILE_BUDGET: Final = RunBudget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
 """Budget for a run in a file of unknown origin."""
 
 
 class PlayerHeartbeat:
     """Heartbeat of the player in this process, for a thread that detects stuck runs."""
 
-    at_s = 0.0
+    last_beat_s = 0.0
     """Processor time of this process at the last heartbeat."""
 
 
@@ -70,7 +73,7 @@ class UnplayableError(Exception):
 class GuardedPlayer:
     """Run that is played within a budget."""
 
-    def __init__(self, drill: Drill, budget: Budget, spent_s: float = 0.0) -> None:
+    def __init__(self, drill: Drill, budget: RunBudget, spent_s: float = 0.0) -> None:
         """Create a player. *spent_s*: processor time that the run has already used."""
         self.drill = drill
         self.spent_s = spent_s
@@ -78,7 +81,7 @@ class GuardedPlayer:
         self._resident = read_resident_bytes()
 
     @property
-    def is_spent(self) -> bool:
+    def is_budget_used_up(self) -> bool:
         """True if the run has used up its processor time."""
         return self.spent_s > self._budget.compute_allowed_s(self.drill.tick)
 
@@ -136,11 +139,11 @@ class GuardedPlayer:
     def _check_budget(self) -> None:
         """Raise UnplayableError if the budget is used up."""
         self._count_time()
-        HEARTBEAT.at_s = time.process_time()
-        if self.is_spent:
+        HEARTBEAT.last_beat_s = time.process_time()
+        if self.is_budget_used_up:
             raise UnplayableError(tr("the run exceeds the limit for processor time"))
         grown = read_resident_bytes() - self._resident
-        if len(self.drill.events) > self._budget.events_max or grown > MEMORY_MAX:
+        if len(self.drill.events) > self._budget.events_max or grown > MEMORY_GROWTH_BYTES_MAX:
             raise UnplayableError(tr("the run exceeds the memory limit"))
 
 

@@ -37,7 +37,7 @@ class CourseDrill(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def load_lessons() -> dict[str, CourseDrill]:
+def load_course_drills() -> dict[str, CourseDrill]:
     """Return the lessons by name of the drill, in the order of the course."""
     parts = tomllib.loads(
         resources.files("engine.drill.judging").joinpath(COURSE_FILE).read_text(encoding="utf-8")
@@ -50,13 +50,13 @@ def load_lessons() -> dict[str, CourseDrill]:
     return {row[2]: CourseDrill(index, *row) for index, row in enumerate(rows, start=1)}
 
 
-def get_position(drill: str) -> int:
+def get_course_position(drill: str) -> int:
     """Return the position of the drill in the course. Drills outside the course come after all others."""
-    lesson = load_lessons().get(drill)
-    return lesson.position if lesson is not None else len(load_lessons()) + 1
+    lesson = load_course_drills().get(drill)
+    return lesson.position if lesson is not None else len(load_course_drills()) + 1
 
 
-JOURNAL_MARK: Final = b'{"begun": '
+JOURNAL_FIRST_BYTES: Final = b'{"begun": '
 """First bytes of a journal file. The file of a finished run contains a report instead."""
 
 

@@ -14,9 +14,9 @@ from app.words.language import mark
 if TYPE_CHECKING:
     from engine.drill.authoring.scenario import Scenario
 
-FILE: Final = "learning_paths.toml"
+PATHS_FILE: Final = "learning_paths.toml"
 
-TITLES: Final = (
+PATH_TITLES: Final = (
     mark("Mirroring"),
     mark("Availability groups"),
     mark("Failover clusters"),
@@ -43,7 +43,7 @@ class LearningPath(Struct, frozen=True):
 @lru_cache(maxsize=1)
 def load_learning_paths() -> dict[str, LearningPath]:
     """Return the paths by key, in the order of the start page."""
-    text = resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8")
+    text = resources.files("engine.drill.judging").joinpath(PATHS_FILE).read_text(encoding="utf-8")
     return {
         key: LearningPath(key, table["title"], tuple(table["drills"]))
         for key, table in tomllib.loads(text).items()

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-VALIDITY: Final = timedelta(days=3650)
+VALIDITY_PERIOD: Final = timedelta(days=3650)
 """Period of validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
 
 
@@ -30,7 +30,7 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(time - timedelta(days=1))  # because the clocks of two computers may differ
-        .not_valid_after(time + VALIDITY)
+        .not_valid_after(time + VALIDITY_PERIOD)
     )
     if addresses:
         ip_addresses = [x509.IPAddress(ip_address(address)) for address in addresses]
@@ -40,15 +40,15 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
     return signed.public_bytes(Encoding.PEM).decode(), secret.decode()
 
 
-def create_context(
-    certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
+def create_server_context(
+    certificate: str, key: str, tls_version_min: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3
 ) -> ssl.SSLContext:
-    """Return the TLS context of a server. *oldest*: minimum version of TLS.
+    """Return the TLS context of a server. *tls_version_min*: minimum version of TLS.
 
     OpenSSL reads certificate and key from a file, which exists only during this call.
     """
     new_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    new_context.minimum_version = oldest
+    new_context.minimum_version = tls_version_min
     with tempfile.TemporaryDirectory() as folder:  # only its owner can read this folder
         file = Path(folder) / "own.pem"
         file.write_text(certificate + key)

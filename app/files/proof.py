@@ -9,14 +9,14 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-from app.files.summary import LEVELS
+from app.files.summary import DIFFICULTY_LEVELS
 from app.words import formatting
 from app.words.language import tr
 
 if TYPE_CHECKING:
     from engine.drill.par.shapes import ParCertificate
 
-BLUNDER: Final = 15
+BLUNDER_LOSS_MIN: Final = 15
 """Minimum loss of a blunder in points (engine/drill/judging/shapes.py)."""
 
 TRIED_ACTIONS_MIN: Final = 5
@@ -26,7 +26,7 @@ BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
 """Bounds of the blunder rate between two difficulty levels: quartiles of the 122 shipped drills."""
 
 
-GENERATED_DRILL_LEVELS: Final = LEVELS[1:]
+GENERATED_DRILL_LEVELS: Final = DIFFICULTY_LEVELS[1:]
 """Levels of generated drills (app/files/generated_drills.py).
 
 Their faults must be diagnosed, so no generated drill was measured as a beginner's drill.
@@ -44,7 +44,7 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
     return certificate if is_unchanged else None
 
 
-def describe(name: str, text: str) -> str:
+def describe_certificate(name: str, text: str) -> str:
     """Describe the certificate of this drill: reachable points, deadline and blunder rate.
 
     Return an empty text without a certificate.
@@ -66,20 +66,20 @@ def describe(name: str, text: str) -> str:
         sentences = [words.format(moment=formatting.format_run_time(lost_s))]
     if share is not None:
         words = tr("{share} of the possible actions are serious mistakes (loss of {points} points or more).")
-        sentences.append(words.format(share=f"{round(100 * share)}%", points=BLUNDER))
+        sentences.append(words.format(share=f"{round(100 * share)}%", points=BLUNDER_LOSS_MIN))
     return " ".join(sentences)
 
 
-def get_level(name: str) -> str:
+def get_drill_difficulty(name: str) -> str:
     """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
     certificate = _load_shipped_certificate(name)
-    return "" if certificate is None else get_difficulty(certificate)
+    return "" if certificate is None else compute_difficulty(certificate)
 
 
-def get_difficulty(certificate: ParCertificate) -> str:
+def compute_difficulty(certificate: ParCertificate) -> str:
     """Return the difficulty, one of LEVELS; empty if too few actions were tried."""
     measured = compute_blunder_chance(certificate)
-    return "" if measured is None else LEVELS[bisect(BLUNDER_RATE_BOUNDS, measured)]
+    return "" if measured is None else DIFFICULTY_LEVELS[bisect(BLUNDER_RATE_BOUNDS, measured)]
 
 
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:

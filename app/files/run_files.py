@@ -8,7 +8,7 @@ from typing import Final, cast
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
 from app.files.content import UnreadableFileError, decode_text, read_bytes
-from app.files.guarded_player import FILE_BUDGET, Budget, GuardedPlayer, convert_errors
+from app.files.guarded_player import FILE_BUDGET, RunBudget, GuardedPlayer, convert_errors
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible, load_scenario
@@ -21,7 +21,7 @@ from engine.localization import join_messages
 from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
-BYTES_MAX: Final = 200_000_000
+RUN_FILE_BYTES_MAX: Final = 200_000_000
 """Maximum size of a file in bytes. A run of two hours with two hundred databases has about a quarter of it."""
 
 _REQUIRED_FIELDS: Final[dict[str, type | tuple[type, ...]]] = {
@@ -30,7 +30,7 @@ _REQUIRED_FIELDS: Final[dict[str, type | tuple[type, ...]]] = {
 }  # fmt: skip
 """Fields that a report must have for replay and display -> their types."""
 
-NESTS_MAX: Final = 2_000_000
+CONTAINERS_MAX: Final = 2_000_000
 """Maximum number of lists and tables in a file, counted before parsing: each takes 60 to 230 bytes. Assumed."""
 VALUES_MAX: Final = 20_000_000
 """Maximum number of values in a file, counted before parsing.
@@ -39,7 +39,7 @@ Assumed: twice the number in a run of two hours with two hundred databases.
 """
 INPUTS_MAX: Final = 100_000
 """Maximum number of input lines of a run. Assumed: one per second for a day."""
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+_SCENARIO_NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 """Pattern of a scenario's name. It matches no path."""
 
 TIME_S_MAX: Final = 1e6
@@ -53,7 +53,7 @@ class RunFileError(Exception):
 def read_run(file: Path) -> tuple[Report, str]:
     """Read the report in *file*, and the text of its scenario. Raises RunFileError."""
     try:
-        return parse_run(read_bytes(file, BYTES_MAX), str(file))
+        return parse_run(read_bytes(file, RUN_FILE_BYTES_MAX), str(file))
     except UnreadableFileError as error:
         raise RunFileError(f"{error}.") from error
 
@@ -63,16 +63,16 @@ def parse_run(raw: bytes, file: str) -> tuple[Report, str]:
 
     Raises RunFileError.
     """
-    if len(raw) > BYTES_MAX:
+    if len(raw) > RUN_FILE_BYTES_MAX:
         raise RunFileError(
             tr("{file} exceeds the size limit for a run ({most} MB).").format(
-                file=file, most=BYTES_MAX // 1_000_000
+                file=file, most=RUN_FILE_BYTES_MAX // 1_000_000
             )
         )
-    if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
+    if raw.count(b"{") + raw.count(b"[") > CONTAINERS_MAX or raw.count(b",") > VALUES_MAX:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
-        is_complete = not raw.startswith(journal_file.JOURNAL_MARK)
+        is_complete = not raw.startswith(journal_file.JOURNAL_FIRST_BYTES)
         content = parse_json(decode_text(raw, file)) if is_complete else journal_file.read_journal(raw)
     except UnreadableFileError as error:
         raise RunFileError(f"{error}.") from error
@@ -107,24 +107,26 @@ def _find_problem(report: object, raw: bytes) -> str:
         return tr("unknown mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TIME_S_MAX:
         return tr("seed or end is out of range")
-    if not _NAME.fullmatch(report["scenario"]):
+    if not _SCENARIO_NAME_PATTERN.fullmatch(report["scenario"]):
         return tr("invalid scenario name")
     if len(report["inputs"]) > INPUTS_MAX:
         return tr("the run has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
         return tr("the inputs of the run are not lines of text")
-    if _HALF_SURROGATE.search(raw) and not _is_text(report):
+    if _HALF_SURROGATE_PATTERN.search(raw) and not _is_encodable(report):
         return tr("the file contains an invalid Unicode character (half a surrogate pair)")
-    if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
+    if not all(_is_hash_entry(entry) for entry in report["hashes"]) or not all(
+        map(_is_event_entry, report["events"])
+    ):
         return tr("invalid hashes or events")
     return ""
 
 
-_HALF_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_SURROGATE_PATTERN: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 """JSON escape of half of a surrogate pair. It is invalid without the other half."""
 
 
-def _is_text(report: object) -> bool:
+def _is_encodable(report: object) -> bool:
     try:
         json.dumps(report, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -132,31 +134,31 @@ def _is_text(report: object) -> bool:
     return True
 
 
-def _is_hash(entry: object) -> bool:
+def _is_hash_entry(entry: object) -> bool:
     return (
         isinstance(entry, dict)
-        and _is_figure(entry.get("t_s"), TIME_S_MAX)
+        and _is_number_up_to(entry.get("t_s"), TIME_S_MAX)
         and type(entry.get("inputs")) is int
         and 0 <= entry["inputs"] <= INPUTS_MAX
         and isinstance(entry.get("hash"), str)
     )
 
 
-def _is_event(entry: object) -> bool:
+def _is_event_entry(entry: object) -> bool:
     return (
         isinstance(entry, dict)
-        and _is_figure(entry.get("t_s"), TIME_S_MAX)
+        and _is_number_up_to(entry.get("t_s"), TIME_S_MAX)
         and isinstance(entry.get("kind"), str)
         and isinstance(entry.get("text"), str)
     )
 
 
-def _is_figure(value: object, maximum: float) -> bool:
+def _is_number_up_to(value: object, maximum: float) -> bool:
     """Return whether *value* is a number from 0 to *maximum*. Booleans and NaN are excluded."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
-def replay_run(report: Report, text: str, budget: Budget = FILE_BUDGET) -> Drill:
+def replay_run(report: Report, text: str, budget: RunBudget = FILE_BUDGET) -> Drill:
     """Replay the run of *report* within *budget*. *text*: text of its scenario.
 
     Raises ScenarioError, InputError for invalid lines, and UnplayableError.
@@ -177,7 +179,7 @@ def _find_scenario_text(file: str, report: Report) -> str:
     if isinstance(text, str):
         return text
     try:
-        return scenario_files.find(report["scenario"]).text
+        return scenario_files.find_scenario_file(report["scenario"]).text
     except ScenarioNotFoundError as problem:
         raise RunFileError(
             tr("{file} does not contain its scenario, and this computer does not have it: {problem}.").format(

@@ -18,7 +18,7 @@ from tomlkit.items import AoT
 from app.words.language import tr
 from engine.drill.authoring.problems import find_positions
 
-HEADER: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
+TABLE_HEADER_PATTERN: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\-"']+)*\s*\]""")
 """Pattern of the first line of a table."""
 
 Path = Sequence[str | int]
@@ -71,7 +71,7 @@ def remove_value(text: str, path: Path) -> str:
 def _set_value(text: str, path: Path, value: object) -> str:
     document, container = _find_parent(text, path)
     if isinstance(value, str) and "\n" in value:
-        value = _format_lines(value)
+        value = _format_multiline_text(value)
     elif isinstance(container, Mapping) and path[-1] in container and container[path[-1]] == value:
         return text
     container[path[-1]] = value
@@ -102,10 +102,14 @@ def _edit_table_lines(text: str, path: Path, change: Callable[[str, Path], str])
     try:
         expected: Any = tomllib.loads(text)
         start = find_positions(text)[table].line - 1 if table else 0
-        if table and not HEADER.match(lines[start]):
+        if table and not TABLE_HEADER_PATTERN.match(lines[start]):
             return None
         end = next(
-            (index for index in range(start + bool(table), len(lines)) if HEADER.match(lines[index])),
+            (
+                index
+                for index in range(start + bool(table), len(lines))
+                if TABLE_HEADER_PATTERN.match(lines[index])
+            ),
             len(lines),
         )
         block = "".join(lines[start:end])
@@ -170,7 +174,7 @@ def add_nested_table(text: str, path: Path, values: Mapping[str, object]) -> str
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
-def _format_lines(value: str) -> Any:
+def _format_multiline_text(value: str) -> Any:
     """Format a text of several lines as authors write it: between triple quotes, with line breaks."""
     quoted_text = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(quoted_text if quoted_text.startswith('"""\n') else '"""\n' + quoted_text[3:])
@@ -307,7 +311,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_LineRange]]:
         for path, text_position in positions.items()
         if (text_position.line, text_position.column)
         == (text_position.value_line, text_position.value_column)
-        and HEADER.match(lines[text_position.line - 1])
+        and TABLE_HEADER_PATTERN.match(lines[text_position.line - 1])
     )
     starts: dict[int, tuple[str | int, ...]] = {}
     for line, path in headers:  # the header of a list entry has two paths: the list and the entry

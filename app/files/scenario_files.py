@@ -12,20 +12,20 @@ from typing import Final
 from msgspec import Struct
 
 from app.files.content import UnreadableFileError, decode_text, read_bytes
-from app.files.folders import get_default_folder, is_special_file
+from app.files.folders import get_profile_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
-BYTES_MAX: Final = 4 * limits.FILE_CHARACTERS_MAX
+SCENARIO_BYTES_MAX: Final = 4 * limits.FILE_CHARACTERS_MAX
 """Maximum size of a file in bytes. A character takes at most four bytes."""
 
 
-LABEL_FILE: Final = "bundle.label"
+BUNDLE_LABEL_FILE: Final = "bundle.label"
 """Name of the TOML file that describes the origin of a bundle's scenarios, in the same folder."""
-LABEL_BYTES_MAX: Final = 100_000
+BUNDLE_LABEL_BYTES_MAX: Final = 100_000
 """Maximum size of this file in bytes."""
-_FILE_NAME: Final = re.compile(r"[a-z0-9_-]{1,60}")
+_FILE_NAME_PATTERN: Final = re.compile(r"[a-z0-9_-]{1,60}")
 """Pattern of the name of a scenario in a bundle."""
 
 
@@ -49,9 +49,9 @@ class ScenarioFile(Struct, frozen=True):
         return load_scenario(self.text, self.file)
 
 
-def get_own_folder() -> Path:
+def get_user_scenario_folder() -> Path:
     """Return the folder of the user's scenarios: `scenarios` in the profile folder."""
-    return get_default_folder() / "scenarios"
+    return get_profile_folder() / "scenarios"
 
 
 def get_bundles_folder() -> Path:
@@ -59,7 +59,7 @@ def get_bundles_folder() -> Path:
 
     Each bundle has a subfolder that is named by the first digits of its SHA-256 hash.
     """
-    return get_own_folder() / "bundles"
+    return get_user_scenario_folder() / "bundles"
 
 
 def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
@@ -68,7 +68,10 @@ def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
     Also return a message for each unreadable file.
     """
     files, problems = list(_list_shipped_files()), []
-    for path in (*sorted(get_own_folder().glob("*.toml")), *sorted(get_bundles_folder().glob("*/*.toml"))):
+    for path in (
+        *sorted(get_user_scenario_folder().glob("*.toml")),
+        *sorted(get_bundles_folder().glob("*/*.toml")),
+    ):
         try:
             file = _read_file(path)
         except ScenarioNotFoundError as problem:
@@ -87,17 +90,17 @@ def is_shipped_name(name: str) -> bool:
     return any(shipped.name == name for shipped in _list_shipped_files())
 
 
-def find(name_or_path: str) -> ScenarioFile:
+def find_scenario_file(name_or_path: str) -> ScenarioFile:
     """Return the scenario with this name, or the file at this path. Raises ScenarioNotFoundError."""
     for shipped in _list_shipped_files():
         if shipped.name == name_or_path:
             return shipped
     from_bundles = (
         sorted(get_bundles_folder().glob(f"*/{name_or_path}.toml"))
-        if _FILE_NAME.fullmatch(name_or_path)
+        if _FILE_NAME_PATTERN.fullmatch(name_or_path)
         else []
     )
-    for path in (get_own_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
+    for path in (get_user_scenario_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
         if _is_file(path):
             return _read_file(path)
     names = [file.name for file in list_all_files()[0]]
@@ -121,12 +124,12 @@ def _list_shipped_files() -> Iterator[ScenarioFile]:
         yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
 
 
-def read_label(folder: Path) -> dict[str, object]:
+def read_bundle_label(folder: Path) -> dict[str, object]:
     """Return title, author and origin of a bundle from its folder. If the file is incomplete, return only a title."""
     fields: dict[str, object] = {}
-    if not is_special_file(folder / LABEL_FILE):
-        with suppress(OSError, ValueError, RecursionError), (folder / LABEL_FILE).open("rb") as file:
-            fields = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
+    if not is_special_file(folder / BUNDLE_LABEL_FILE):
+        with suppress(OSError, ValueError, RecursionError), (folder / BUNDLE_LABEL_FILE).open("rb") as file:
+            fields = tomllib.loads(file.read(BUNDLE_LABEL_BYTES_MAX).decode("utf-8"))
     return fields if isinstance(fields.get("title"), str) else {"title": folder.name}
 
 
@@ -139,8 +142,10 @@ def _is_file(path: Path) -> bool:
 
 def _read_file(path: Path) -> ScenarioFile:
     try:
-        text = decode_text(read_bytes(path, BYTES_MAX), str(path)).replace("\r\n", "\n")
+        text = decode_text(read_bytes(path, SCENARIO_BYTES_MAX), str(path)).replace("\r\n", "\n")
     except UnreadableFileError as error:
         raise ScenarioNotFoundError(str(error)) from error
-    origin = str(read_label(path.parent)["title"]) if path.parent.parent == get_bundles_folder() else ""
+    origin = (
+        str(read_bundle_label(path.parent)["title"]) if path.parent.parent == get_bundles_folder() else ""
+    )
     return ScenarioFile(path.stem, str(path), text, shipped=False, origin=origin)

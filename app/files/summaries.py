@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from app.files import atomic_write
-from app.files.folders import keep_private
+from app.files.folders import make_file_private
 from app.files.learning_paths import find_technology, find_version
 from app.files.scenario_files import ScenarioFile
-from app.files.summary import FILE_NAME, ScenarioSummary, load_summaries
+from app.files.summary import CACHE_FILE_NAME, ScenarioSummary, load_summaries
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
@@ -30,19 +30,19 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 
 
 def read_summaries(
-    files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
+    files: Iterable[ScenarioFile], folder: Path | None, memory_cache: dict[str, ScenarioSummary] | None = None
 ) -> tuple[list[ScenarioSummary], list[str]]:
     """Return a summary of each file, in order, and a message for each unplayable file.
 
-    Summaries of known texts come from the caches in *folder* and *memory*, and new summaries are added to
+    Summaries of known texts come from the caches in *folder* and *memory_cache*, and new summaries are added to
     both. None means that there is no such cache.
     """
     stored = load_summaries(folder) if folder is not None else {}
-    summaries_by_file = {**(memory or {}), **stored}
+    summaries_by_file = {**(memory_cache or {}), **stored}
     version = get_program_version()
     summaries: dict[str, ScenarioSummary] = {}
     problems: list[str] = []
-    keys = {compute_key(file, version): file for file in files}
+    keys = {compute_cache_key(file, version): file for file in files}
     if any(file.shipped and key not in summaries_by_file for key, file in keys.items()):
         summaries_by_file = {**load_summaries(Path(str(resources.files("assets")))), **summaries_by_file}
     for key, file in keys.items():
@@ -56,9 +56,9 @@ def read_summaries(
             )
     if folder is not None and summaries != stored:
         _save_cache(summaries, folder)
-    if memory is not None:
-        memory.clear()
-        memory.update(summaries)
+    if memory_cache is not None:
+        memory_cache.clear()
+        memory_cache.update(summaries)
     return list(summaries.values()), problems
 
 
@@ -104,7 +104,7 @@ def _list_search_words(scenario: Scenario, shipped: bool) -> str:
     return " ".join(dict.fromkeys(word for word in words if len(word) > 1))
 
 
-def compute_key(file: ScenarioFile, version: str) -> str:
+def compute_cache_key(file: ScenarioFile, version: str) -> str:
     """Return the cache key of a file. It depends on the file's text and name, and on the program version."""
     parts = (version, file.name, str(file.shipped), file.origin, file.text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
@@ -119,5 +119,5 @@ def format_cache(summaries_by_key: dict[str, ScenarioSummary]) -> str:
 def _save_cache(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
     # on a full disk or in a read-only folder, the next start parses the scenarios again
     with suppress(OSError):
-        atomic_write.write_atomically(folder / FILE_NAME, format_cache(summaries_by_key))
-        keep_private(folder / FILE_NAME)
+        atomic_write.write_atomically(folder / CACHE_FILE_NAME, format_cache(summaries_by_key))
+        make_file_private(folder / CACHE_FILE_NAME)

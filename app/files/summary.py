@@ -10,11 +10,11 @@ from app.files.learning_paths import MIRRORING, load_learning_paths
 from app.words.language import mark
 from engine.json_text import parse_json
 
-FILE_NAME: Final = "summaries.json"
-BYTES_MAX: Final = 20_000_000
+CACHE_FILE_NAME: Final = "summaries.json"
+CACHE_BYTES_MAX: Final = 20_000_000
 """Maximum size of the cache file in bytes. A larger file was not written by this program."""
 
-LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
+DIFFICULTY_LEVELS: Final = (mark("beginner"), mark("intermediate"), mark("advanced"), mark("expert"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class ScenarioSummary:
 
 def get_sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
     """Return the sort key of a scenario list: free play first, then level, minutes and title."""
-    return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
+    return summary.scored, DIFFICULTY_LEVELS.index(summary.level), summary.minutes, summary.title
 
 
 _FIELD_TYPES: Final = {
@@ -56,11 +56,11 @@ _FIELD_TYPES: Final = {
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
     """Return the summaries in *folder* by the hash of their texts; empty if the file is invalid."""
-    if is_special_file(folder / FILE_NAME):
+    if is_special_file(folder / CACHE_FILE_NAME):
         return {}
     try:
-        with (folder / FILE_NAME).open("rb") as file:
-            document = parse_json(file.read(BYTES_MAX))
+        with (folder / CACHE_FILE_NAME).open("rb") as file:
+            document = parse_json(file.read(CACHE_BYTES_MAX))
         return {key: _read_summary(entry) for key, entry in document.items()}
     except (OSError, ValueError, AttributeError):
         return {}
@@ -73,6 +73,6 @@ def _read_summary(entry: Mapping[str, Any]) -> ScenarioSummary:
     words = (*entry["skills"], *entry["sources"])
     if entry["technology"] not in load_learning_paths():
         raise ValueError("not a summary")
-    if entry["level"] not in LEVELS or any(type(word) is not str for word in words):
+    if entry["level"] not in DIFFICULTY_LEVELS or any(type(word) is not str for word in words):
         raise ValueError("not a summary")
     return ScenarioSummary(**{**entry, "skills": tuple(entry["skills"]), "sources": tuple(entry["sources"])})

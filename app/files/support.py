@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from app.doctor import CheckResult
 from app.files import atomic_write
-from app.files.accepted_files import ACCEPTED
+from app.files.accepted_files import ACCEPTED_FILES_SETTING
 from app.storage import Profile, StorageError
 from app.words.language import tr
 from engine.drill.judging.report import get_program_version
@@ -37,11 +37,11 @@ HIDDEN_MARK: Final = "…"
 MESSAGE_MODULES: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
 """Modules and packages in app/ that contain the texts of findings."""
 
-_NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
+_NUMBER_PATTERN: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
 """Pattern of a number or version. Four groups of digits are excluded, because they could be an IP address."""
 _NAME_KEYS: Final = ("name", "id", "workload")
 """Fields of a drill whose values are names that users type."""
-_FURTHER_WORDS: Final = """
+_ADDITIONAL_ALLOWED_WORDS: Final = """
 GO N INT INTEGER BIGINT SMALLINT TINYINT BIT FLOAT REAL DECIMAL NUMERIC MONEY CHAR VARCHAR NCHAR NVARCHAR TEXT NTEXT
 SYSNAME DATETIME SMALLDATETIME DATETIME2 DATE TIME BINARY VARBINARY UNIQUEIDENTIFIER XML COUNT SUM AVG MIN MAX CAST
 CONVERT COALESCE NULLIF ISNULL ROW_NUMBER RANK APPLY OUTPUT INSERTED DELETED TRY CATCH LOGIN SYS MASTER MSDB MODEL
@@ -51,7 +51,7 @@ _SQLITE_MESSAGES: Final = """
 in database main Tree page btreeInitPage Freelist row missing from index never used returns error code wrong entries
 malformed disk image is ok for NULL value non-unique entry out of order
 """
-_LIBRARY: Final = re.compile(
+_LIBRARY_PATTERN: Final = re.compile(
     r"lib(?:EGL|GL|X11|xcb|xkbcommon|fontconfig|freetype|dbus|glib|icu\w{0,4})[a-z0-9-]{0,12}\.so[.\d]{0,12}"
 )
 _PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa", "eglfs")
@@ -99,12 +99,12 @@ def redact_input(line: str, names: NameMasks) -> str:
 
 def redact_number(text: str) -> str:
     """Return *text* if it is a number or a version. Otherwise, return HIDDEN_MARK."""
-    return text if _NUMBER.fullmatch(text) else HIDDEN_MARK
+    return text if _NUMBER_PATTERN.fullmatch(text) else HIDDEN_MARK
 
 
 def redact_sql(text: str, names: NameMasks) -> str:
     """Redact T-SQL. Keep keywords, product names and numbers; remove strings, comments, and arguments of sqlcmd."""
-    return "".join(_mask_token(token_match, names) for token_match in _SQL.finditer(text))
+    return "".join(_mask_token(token_match, names) for token_match in _SQL_TOKEN_PATTERN.finditer(text))
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> 
     return names.mask_name(token)
 
 
-_SQL: Final = re.compile(
+_SQL_TOKEN_PATTERN: Final = re.compile(
     r"""
     (?P<remark>--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)
   | (?P<text>[Nn]?'[^']*+(?:''[^']*+)*+'?)
@@ -158,7 +158,7 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
             )
         case "sqlcmd":
             directive = text.strip().partition(" ")[0].lower()
-            return (directive if directive in _DIRECTIVES else "!!") + f" {HIDDEN_MARK}"
+            return (directive if directive in _SQLCMD_DIRECTIVES else "!!") + f" {HIDDEN_MARK}"
         case "figure":
             return redact_number(text)
         case "word":
@@ -172,7 +172,7 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
 
 
 _CLOSING_QUOTES: Final = {"[": "]", '"': '"'}
-_DIRECTIVES: Final = frozenset(
+_SQLCMD_DIRECTIVES: Final = frozenset(
     {":connect", ":setvar", ":on", ":out", ":error", ":r", ":exit", ":quit", ":xml", ":reset"}
 )
 
@@ -203,7 +203,7 @@ def _list_sql_words() -> frozenset[str]:
         | pairs
         | inner
         | quoted
-        | set(_FURTHER_WORDS.split())
+        | set(_ADDITIONAL_ALLOWED_WORDS.split())
     )
     return frozenset(word.upper() for word in words | called) | _list_catalog_names()
 
@@ -238,15 +238,15 @@ def _list_names(value: object) -> Iterator[str]:
 
 
 def _is_allowed(token: str) -> bool:
-    bare_token = token.strip(_MARKS)
+    bare_token = token.strip(_PUNCTUATION_MARKS)
     return (
         not bare_token
         or bare_token in _list_message_words()
-        or bool(_NUMBER.fullmatch(bare_token) or _LIBRARY.fullmatch(bare_token))
+        or bool(_NUMBER_PATTERN.fullmatch(bare_token) or _LIBRARY_PATTERN.fullmatch(bare_token))
     )
 
 
-_MARKS: Final = ".,;:!?()'\"“”„*#…-"
+_PUNCTUATION_MARKS: Final = ".,;:!?()'\"“”„*#…-"
 
 
 @cache
@@ -254,7 +254,9 @@ def _list_message_words() -> frozenset[str]:
     """Return the words that occur in messages of findings, also in the interface language."""
     lines = [text for speaker in MESSAGE_MODULES for text in _read_string_literals(speaker)]
     texts = [*lines, *map(tr, lines), _SQLITE_MESSAGES]
-    known_parts = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
+    known_parts = {
+        word.strip(_PUNCTUATION_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()
+    }
     return frozenset(known_parts) | frozenset(_PLATFORMS)
 
 
@@ -269,13 +271,13 @@ def _read_string_literals(resource_path: str) -> Iterator[str]:
                 yield node.value
 
 
-PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "lark", "sqlglot",
+REPORTED_PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "lark", "sqlglot",
                    "pydantic")  # fmt: skip
-SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
-SETTINGS: Final = frozenset({ACCEPTED.name})
+KNOWN_SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
+REPORTED_SETTINGS: Final = frozenset({ACCEPTED_FILES_SETTING.name})
 JOURNAL_LINES_MAX: Final = 20_000
 """Maximum number of journal lines in the support bundle. Assumed."""
-MEMBER_DATE: Final = (2000, 1, 1, 0, 0, 0)
+BUNDLE_MEMBER_DATE: Final = (2000, 1, 1, 0, 0, 0)
 """Date of every file in the bundle, so that the time of play stays private."""
 
 
@@ -283,7 +285,7 @@ class SupportBundleError(Exception):
     """Error if the bundle cannot be written. The text is one sentence."""
 
 
-def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
+def write_support_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
     """Write the bundle to *file*. Return the names of its members, which are shown to the sender.
 
     *profile*: None if it is unreadable, as *findings* then report. Raises SupportBundleError.
@@ -298,7 +300,7 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, text in members.items():
-            bundle.writestr(zipfile.ZipInfo(name, MEMBER_DATE), text + "\n", zipfile.ZIP_DEFLATED)
+            bundle.writestr(zipfile.ZipInfo(name, BUNDLE_MEMBER_DATE), text + "\n", zipfile.ZIP_DEFLATED)
     try:
         atomic_write.write_atomically(file, target.getvalue())
     except OSError as error:
@@ -313,13 +315,13 @@ def read_versions() -> dict[str, str]:
         "python": platform.python_version(),
         "system": " ".join(
             (
-                _mask_system(platform.system()),
+                _mask_system_name(platform.system()),
                 _shorten_version(platform.release()),
-                _mask_system(platform.machine()),
+                _mask_system_name(platform.machine()),
             )
         ),
     }
-    for package in PACKAGES:
+    for package in REPORTED_PACKAGES:
         try:
             version_texts[package] = _shorten_version(metadata.version(package))
         except metadata.PackageNotFoundError:
@@ -333,8 +335,8 @@ def _shorten_version(text: str) -> str:
     return version_match[0] if version_match is not None else HIDDEN_MARK
 
 
-def _mask_system(name: str) -> str:
-    return name if name in SYSTEMS else HIDDEN_MARK
+def _mask_system_name(name: str) -> str:
+    return name if name in KNOWN_SYSTEMS else HIDDEN_MARK
 
 
 def _dump_profile(profile: Profile) -> dict[str, str]:
@@ -342,7 +344,7 @@ def _dump_profile(profile: Profile) -> dict[str, str]:
         settings = profile.settings.read_all()
         names = NameMasks()
         known_values = {
-            key if key in SETTINGS else names.mask_name(key): _redact_value(value)
+            key if key in REPORTED_SETTINGS else names.mask_name(key): _redact_value(value)
             for key, value in settings.items()
         }
         members = {"settings.json": json.dumps(known_values, indent=1)}

@@ -4,10 +4,10 @@ The window, a program without a window, SQL clients and a class seat all use one
 requests from any thread.
 """
 
-from app.host.host import Host
-from app.host.inbox import HostSignal, Inbox, Request, RequestResult
-from app.host.recorder import NoRecorder, Recorder, RecordingError
+from app.host.host import RunHost
+from app.host.inbox import HostSignal, Inbox, InputRequest, InputResult
+from app.host.recorder import NullRecorder, RunRecorder, RecordingError
 
 __all__ = [
-    "Host", "HostSignal", "Inbox", "NoRecorder", "Recorder", "RecordingError", "Request", "RequestResult",
+    "RunHost", "HostSignal", "Inbox", "NullRecorder", "RunRecorder", "RecordingError", "InputRequest", "InputResult",
 ]  # fmt: skip

@@ -9,19 +9,19 @@ from functools import partial
 from typing import Final, TypeVar
 
 from app.host import inbox
-from app.host.inbox import HostSignal, Inbox, Request, RequestResult, build_sentence
+from app.host.inbox import HostSignal, Inbox, InputRequest, InputResult, build_sentence
 from app.host.playback import (
-    CONDITION_TICKS,
-    EVENT_KINDS,
+    CONDITION_CHECK_INTERVAL_TICKS,
+    SEARCHED_EVENT_KINDS,
     SEARCH_TICKS_MAX,
-    STATE_KINDS,
+    STATE_EVENT_KINDS,
     BackgroundTask,
     EventSearch,
     Playback,
     RunPace,
     is_alarm,
 )
-from app.host.recorder import NoRecorder, Recorder, RecordingError, RecordingSchedule
+from app.host.recorder import NullRecorder, RunRecorder, RecordingError, RecordingSchedule
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize as said_of
@@ -45,13 +45,13 @@ FRAME_BUDGET_S: Final = 0.010
 """Maximum wall time of the engine per frame. The rest of the frame is for drawing."""
 SLICE_TICKS: Final = 50
 """Ticks between two checks of the wall clock: well below a millisecond at 5 us per tick."""
-SQL_TICKS: Final = 5
+SQL_SLICE_TICKS: Final = 5
 """Ticks per slice while T-SQL exceeds its share of work. Each tick takes some ms (engine/tsql/batches/work.py)."""
-INITIAL_TASK_S: Final = 0.05
-"""Initial value of `at_once_s`: three frames, for which no progress bar is needed. Assumed."""
+IMMEDIATE_TASK_DEFAULT_S: Final = 0.05
+"""Initial value of `immediate_task_s`: three frames, for which no progress bar is needed. Assumed."""
 
 
-class Host:
+class RunHost:
     """Host of a run. A timer, a loop or a test calls `on_frame`, which advances the run."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -59,40 +59,40 @@ class Host:
         self.drill_changed: HostSignal[Drill | None] = HostSignal()
         """Signal: drill to show from the start, which may be another time of the same run. None if there is no run."""
         self.world_changed: HostSignal[World] = HostSignal()
-        self.happened: HostSignal[list[Event]] = HostSignal()
-        self.refused: HostSignal[str] = HostSignal()
+        self.events_occurred: HostSignal[list[Event]] = HostSignal()
+        self.input_refused: HostSignal[str] = HostSignal()
         """Signal: reason for a refusal, as one sentence."""
         self.speed_changed: HostSignal[float] = HostSignal()
         self.running_changed: HostSignal[bool] = HostSignal()
         self.lag_reported: HostSignal[float] = HostSignal()
         """Signal: actual speed if it is lower than the requested speed, otherwise 0."""
-        self.progress: HostSignal[float] = HostSignal()
+        self.progress_changed: HostSignal[float] = HostSignal()
         """Signal: progress of a search or background task, from 0 to 1; -1 at its end."""
-        self.finished: HostSignal[Report] = HostSignal()
+        self.run_finished: HostSignal[Report] = HostSignal()
         """Signal: report of the drill, which has ended. The recorder has received it."""
-        self.looking: HostSignal[bool] = HostSignal()
+        self.past_time_shown: HostSignal[bool] = HostSignal()
         """Signal: True if a past time is on screen. It follows `drill_changed`."""
-        self.loaded: HostSignal[History] = HostSignal()
+        self.run_loaded: HostSignal[History] = HostSignal()
         """Signal: history that `load_run` has replayed."""
         self.frames_due: HostSignal[bool] = HostSignal()
         """Signal: True if `on_frame` has more to do than the inbox."""
 
         self.inbox = Inbox()
         """Requests of other threads, which the next frame processes."""
-        self.at_once_s = INITIAL_TASK_S
+        self.immediate_task_s = IMMEDIATE_TASK_DEFAULT_S
         """Maximum wall time that a background task runs before a progress bar is shown."""
         self.history: History | None = None
         """Run with access to every past time; None if there is no run."""
         self._playback: Playback | None = None
         """Playback on screen instead of the live run; None for the live run."""
-        self._record = RecordingSchedule(NoRecorder())
+        self._record = RecordingSchedule(NullRecorder())
         self._clock = clock
         self._pace = RunPace()
         self._running = False
         self._lagging = False
         self._search: EventSearch | None = None
         self._task: BackgroundTask[object] | None = None
-        self._sought_time: tuple[Tick, bool] | None = None
+        self._requested_time: tuple[Tick, bool] | None = None
         """Arguments of the last `show_time`, while its background task runs; otherwise None."""
         self._is_held = False
         """True while a question has paused a clock that ran before."""
@@ -104,14 +104,14 @@ class Host:
     @property
     def drill(self) -> Drill | None:
         """Drill on screen: the live run, or its state at the shown past time. None if there is no run."""
-        return self._playback.drill if self._playback is not None else self.live
+        return self._playback.drill if self._playback is not None else self.live_drill
 
     @property
-    def live(self) -> Drill | None:
+    def live_drill(self) -> Drill | None:
         """Run in its latest state; None if there is no run."""
         return self.history.drill if self.history is not None else None
 
-    def open_run(self, run: Drill | History, recorder: Recorder) -> None:
+    def open_run(self, run: Drill | History, recorder: RunRecorder) -> None:
         """Show *run*, paused. Inputs are recorded by *recorder*."""
         self._adopt_run(run, recorder)
         self._show_playback(None)
@@ -120,13 +120,13 @@ class Host:
 
     def watch_run(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
         """Show a finished run from *tick*, read-only. *at_each_input*: pause after each input."""
-        self._adopt_run(run, NoRecorder())
+        self._adopt_run(run, NullRecorder())
         self._show_playback(
-            Playback(run, run.seek(tick, before_inputs=True), stays=True, at_each_input=at_each_input)
+            Playback(run, run.seek(tick, before_inputs=True), stays_at_end=True, at_each_input=at_each_input)
         )
 
-    def _adopt_run(self, run: Drill | History, recorder: Recorder) -> None:
-        self._halt()
+    def _adopt_run(self, run: Drill | History, recorder: RunRecorder) -> None:
+        self._stop_all_work()
         self.inbox.refuse_all(tr(inbox.RUN_ENDED_TEXT))
         self.history = run if isinstance(run, History) else History(run)
         self._record = RecordingSchedule(recorder)
@@ -135,18 +135,18 @@ class Host:
 
     def close(self) -> None:
         """Close the run. Its record does not change."""
-        self._halt()
+        self._stop_all_work()
         self.inbox.refuse_all(tr(inbox.RUN_ENDED_TEXT))
         self.history = None
-        self._record = RecordingSchedule(NoRecorder())
+        self._record = RecordingSchedule(NullRecorder())
         if self._playback is not None:
             self._playback = None
-            self.looking.emit(False)
+            self.past_time_shown.emit(False)
 
     # --- past moments ---------------------------------------------------------------------------------------
 
     @property
-    def is_looking_back(self) -> bool:
+    def is_showing_past(self) -> bool:
         """True if a past time is on screen. Inputs are then refused."""
         return self._playback is not None
 
@@ -156,9 +156,9 @@ class Host:
         A newer request replaces an older one. If the run cannot be rewound, emit `refused_batches` and return False.
         """
         history, work = self.history, self._task
-        if history is None or (work is not None and self._sought_time is None):
+        if history is None or (work is not None and self._requested_time is None):
             return False
-        if work is not None and self._sought_time == (tick, before_inputs):
+        if work is not None and self._requested_time == (tick, before_inputs):
             return True
         try:
             slices = history.seek_in_slices(tick, before_inputs)
@@ -166,7 +166,7 @@ class Host:
             self._report_refusal(problem)
             return False
         self.run_task(slices, lambda snapshot: self._show_past(history, snapshot, before_inputs))
-        self._sought_time = (tick, before_inputs) if self._task is not None else None
+        self._requested_time = (tick, before_inputs) if self._task is not None else None
         return True
 
     def _show_past(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
@@ -176,19 +176,19 @@ class Host:
             self._show_playback(None)
         else:
             steps = playback.at_each_input if playback is not None else False
-            self._show_playback(Playback(history, past_drill, stays=watched, at_each_input=steps))
+            self._show_playback(Playback(history, past_drill, stays_at_end=watched, at_each_input=steps))
 
     def show_latest(self) -> None:
         """Show the run at its latest time again."""
         if self._playback is not None:
-            self._halt()
+            self._stop_all_work()
             self._show_playback(None)
 
     def _show_playback(self, playback: Playback | None) -> None:
         looked, self._playback = self._playback is not None, playback
         self.drill_changed.emit(self.drill)
         if looked or playback is not None:
-            self.looking.emit(playback is not None)
+            self.past_time_shown.emit(playback is not None)
 
     def load_run(
         self,
@@ -198,18 +198,20 @@ class Host:
         inputs: Sequence[Input],
         tick: int,
         hashes: Sequence[tuple[int, str]] = (),
-        lenient: bool = False,
-        at_once_s: float | None = 0.0,
+        skips_refused_inputs: bool = False,
+        immediate_task_s: float | None = 0.0,
     ) -> None:
         """Play *inputs* up to *tick* as a background task, then emit `is_loaded` with the history.
 
-        A difference from *hashes* is an error. *lenient*: skip refused inputs. *at_once_s*: as for
+        A difference from *hashes* is an error. *skips_refused_inputs*: skip refused inputs. *immediate_task_s*: as for
         `run_task`.
         """
-        slices = replay_inputs(History(Drill(scenario, seed, mode)), inputs, tick, hashes, lenient)
+        slices = replay_inputs(
+            History(Drill(scenario, seed, mode)), inputs, tick, hashes, skips_refused_inputs
+        )
         text = tr("The journal cannot be replayed: {problem}")
         on_error = partial(self._report_refusal, template=text)
-        self.run_task(slices, self.loaded.emit, on_error=on_error, at_once_s=at_once_s)
+        self.run_task(slices, self.run_loaded.emit, on_error=on_error, immediate_task_s=immediate_task_s)
 
     def run_task(
         self,
@@ -217,42 +219,42 @@ class Host:
         on_result: Callable[[Result], None],
         on_cancel: Callable[[], None] = lambda: None,
         on_error: Callable[[Exception], None] | None = None,
-        at_once_s: float | None = None,
+        immediate_task_s: float | None = None,
     ) -> None:
         """Run the background task *slices* between frames, emit `reports_progress`, and pass the result to *on_result*.
 
         Meanwhile, time is stopped and inputs are refused. *on_cancel* is called if the user cancels.
-        *on_error* receives an expected error; by default, it is shown. *at_once_s*: wall time before the
+        *on_error* receives an expected error; by default, it is shown. *immediate_task_s*: wall time before the
         first frame, or None.
         """
-        self._halt()
+        self._stop_all_work()
         work = self._task = BackgroundTask(
             slices, on_result, on_cancel, on_error or self._report_refusal, (InputError, BranchError)
         )
-        at_once_s = self.at_once_s if at_once_s is None else at_once_s
-        if at_once_s > 0.0:
-            self._continue_task(work, at_once_s)
+        immediate_task_s = self.immediate_task_s if immediate_task_s is None else immediate_task_s
+        if immediate_task_s > 0.0:
+            self._continue_task(work, immediate_task_s)
         if self._task is work:
-            self.progress.emit(work.share)
-            self.frames_due.emit(self._running or self.busy)
+            self.progress_changed.emit(work.share)
+            self.frames_due.emit(self._running or self.is_busy)
 
     def _report_refusal(self, problem: Exception, template: str = "{problem}") -> None:
-        self.refused.emit(build_sentence(template.format(problem=said_of(str(problem)))))
+        self.input_refused.emit(build_sentence(template.format(problem=said_of(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether time runs."""
         return self._running
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether a search or a background task runs."""
         return self._search is not None or self._task is not None
 
     @property
-    def loading(self) -> bool:
+    def is_loading(self) -> bool:
         """Return whether a background task runs, such as the replay of a run."""
         return self._task is not None
 
@@ -265,7 +267,7 @@ class Host:
         """Start the clock of the run."""
         if not self._may_advance() or self.drill is None:
             return
-        if not self._refuse_question(self.drill):
+        if not self._report_open_question(self.drill):
             self._set_running(True)
 
     def pause(self) -> None:
@@ -274,10 +276,10 @@ class Host:
             self._set_running(False)
             self._record_progress()
 
-    def toggle(self) -> None:
+    def toggle_clock(self) -> None:
         """Stop the clock or the search if one is running. Otherwise, start the clock."""
-        if self.busy:
-            self.cancel()
+        if self.is_busy:
+            self.cancel_task()
         elif self._running:
             self.pause()
         else:
@@ -288,20 +290,20 @@ class Host:
         if self._pace.set_speed(speed):
             self.speed_changed.emit(self._pace.speed)
 
-    def step(self) -> None:
+    def advance_one_tick(self) -> None:
         """Advance one tick (10 ms)."""
         self.pause()
-        if self.drill is not None and not self._refuse_question(self.drill) and self._may_advance():
+        if self.drill is not None and not self._report_open_question(self.drill) and self._may_advance():
             self._advance(1, SLICE_TICKS)
             self._record_progress()
 
     def run_to_event(self) -> None:
         """Run at full speed until the next event."""
-        self._begin_search(EVENT_KINDS)
+        self._begin_search(SEARCHED_EVENT_KINDS)
 
     def run_to_state(self) -> None:
         """Run at full speed until a role, a state, a witness link or the service changes."""
-        self._begin_search(STATE_KINDS)
+        self._begin_search(STATE_EVENT_KINDS)
 
     def run_to_alarm(self) -> None:
         """Run at full speed until a threshold is crossed or a server logs an error."""
@@ -315,7 +317,9 @@ class Host:
         try:
             rewind.require_visible_truth(drill)
             if drill.is_condition_met(condition):
-                self.refused.emit(tr("The condition is already met: {condition}").format(condition=condition))
+                self.input_refused.emit(
+                    tr("The condition is already met: {condition}").format(condition=condition)
+                )
                 return
         except (ConditionError, InputError) as problem:
             self._report_refusal(problem)
@@ -326,26 +330,26 @@ class Host:
         """Run at full speed to *tick*."""
         self._begin_search(frozenset(), tick)
 
-    def cancel(self) -> None:
+    def cancel_task(self) -> None:
         """Stop a search or a background task."""
         work = self._task
         self._cancel_tasks()
         if work is not None:
             work.on_cancel()
 
-    def _halt(self) -> None:
+    def _stop_all_work(self) -> None:
         """Stop the clock, the background task and the search."""
         self.pause()
         self._cancel_tasks()
 
     def _cancel_tasks(self) -> None:
         """Cancel the background task and the search."""
-        if self.busy:
-            work, self._task, self._search, self._sought_time = self._task, None, None, None
+        if self.is_busy:
+            work, self._task, self._search, self._requested_time = self._task, None, None, None
             if work is not None:
                 work.cancel()
-            self.progress.emit(-1.0)
-            self.frames_due.emit(self._running or self.busy)
+            self.progress_changed.emit(-1.0)
+            self.frames_due.emit(self._running or self.is_busy)
 
     # --- inputs ---------------------------------------------------------------------------------------------
 
@@ -356,10 +360,10 @@ class Host:
         """
         problem = self._apply_line(line)
         if problem:
-            self.refused.emit(problem)
+            self.input_refused.emit(problem)
         return not problem
 
-    def _apply_line(self, line: str, request: Request | None = None) -> str:
+    def _apply_line(self, line: str, request: InputRequest | None = None) -> str:
         """Apply a line and return the reason for a refusal, or an empty text. *request* receives the result."""
         history = self.history
         if history is None:
@@ -383,10 +387,10 @@ class Host:
             self.drill_changed.emit(history.drill)
             return str(problem)
         if request is not None:
-            if item.verb in inbox.RESULT_EVENTS:
+            if item.verb in inbox.RESULT_EVENT_BY_VERB:
                 self.inbox.register_result_event(request, item)
             else:
-                request.answer.set_result(RequestResult(item))
+                request.result_future.set_result(InputResult(item))
         self._show_events(drill.events[event_count:])
         if self._is_held and not self._is_waiting_for_answer(drill):
             self.play()
@@ -400,10 +404,10 @@ class Host:
                 problem = self._apply_line(request.line, request)
             # an internal error is also reported to the caller that waits for the result
             except Exception as fault:
-                request.answer.set_exception(fault)
+                request.result_future.set_exception(fault)
                 raise
             if problem:
-                request.answer.set_result(RequestResult(refusal=problem))
+                request.result_future.set_result(InputResult(refusal=problem))
             if self._clock() >= deadline:
                 self.inbox.wake_if_queued()
                 break
@@ -429,7 +433,7 @@ class Host:
         self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
     ) -> int:
         """Advance with `_advance_and_answer`. In an exam, write each second to disk before the next second starts."""
-        if self.live is None or self.live.permissions.rewind or self._playback is not None:
+        if self.live_drill is None or self.live_drill.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S
         while done_ticks < ticks:
@@ -459,16 +463,16 @@ class Host:
             # slices end at whole seconds, when questions are asked
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S
             busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
-            stride = min(slice_ticks, SQL_TICKS) if busy else slice_ticks
+            stride = min(slice_ticks, SQL_SLICE_TICKS) if busy else slice_ticks
             new = run.advance_to(min(start + ticks, drill.tick + stride, second), to_event)
             events += new
             if self._playback is None and any(isinstance(e.data, QuestionData) and e.data.pause for e in new):
                 ran = self._running
-                self._halt()
+                self._stop_all_work()
                 self._is_held = ran  # a clock that ran continues after the answer
                 break
             if self._playback is not None and self._playback.take_pause_request():
-                self._halt()
+                self._stop_all_work()
                 break
             if self._clock() >= deadline or (stop is not None and stop(new)):
                 break
@@ -486,10 +490,10 @@ class Host:
         assert drill is not None
         if events:
             self.inbox.process_events(events)
-            self.happened.emit(events)
+            self.events_occurred.emit(events)
         self.world_changed.emit(drill.world)
         if self._playback is not None and self._playback.has_finished:
-            self._halt()
+            self._stop_all_work()
             if not self._playback.is_read_only:
                 self._show_playback(None)
         elif self._playback is None and drill.finished:
@@ -502,23 +506,23 @@ class Host:
         try:
             self._record.recorder.finish(report)
         except RecordingError as problem:
-            self.refused.emit(str(problem))
-        self._record = RecordingSchedule(NoRecorder())
-        self.finished.emit(report)
+            self.input_refused.emit(str(problem))
+        self._record = RecordingSchedule(NullRecorder())
+        self.run_finished.emit(report)
 
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
         """Return whether time is stopped until a question is answered."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
-    def _refuse_question(self, drill: Drill) -> bool:
+    def _report_open_question(self, drill: Drill) -> bool:
         """If time is stopped until a question is answered, emit `refused_batches`. Return whether that is so."""
         if holds := self._is_waiting_for_answer(drill):
-            self.refused.emit(tr(inbox.ANSWER_FIRST_TEXT))
+            self.input_refused.emit(tr(inbox.ANSWER_FIRST_TEXT))
         return holds
 
     def _may_advance(self) -> bool:
-        return self.history is not None and not self._is_at_end() and not self.busy
+        return self.history is not None and not self._is_at_end() and not self.is_busy
 
     # --- searching ------------------------------------------------------------------------------------------
 
@@ -529,23 +533,23 @@ class Host:
         is_match: Callable[[Event], bool] = lambda _: True,
         condition: str = "",
     ) -> None:
-        if not self._may_advance() or self.drill is None or self._refuse_question(self.drill):
+        if not self._may_advance() or self.drill is None or self._report_open_question(self.drill):
             return
         # in an exam, the stop time would reveal that something happened
         if to_tick is None and self.drill.is_truth_hidden:
-            self.refused.emit(build_sentence(said_of(rewind.TRUTH_REFUSAL)))
+            self.input_refused.emit(build_sentence(said_of(rewind.TRUTH_REFUSAL)))
             return
         self.pause()
         start = self.drill.tick
         end_tick = to_tick if to_tick is not None else start + SEARCH_TICKS_MAX
         self._search = EventSearch(kinds, start, end_tick, is_match, condition)
-        self.progress.emit(0.0)
-        self.frames_due.emit(self._running or self.busy)
+        self.progress_changed.emit(0.0)
+        self.frames_due.emit(self._running or self.is_busy)
 
     def _continue_search(self, search: EventSearch) -> None:
         assert self.drill is not None
         remaining_ticks = search.until_tick - self.drill.tick
-        slice_ticks = CONDITION_TICKS if search.condition else SLICE_TICKS
+        slice_ticks = CONDITION_CHECK_INTERVAL_TICKS if search.condition else SLICE_TICKS
         self._advance_recorded(remaining_ticks, slice_ticks, lambda new: search.is_satisfied(new, self.drill))
         if self._search is None:
             return  # the drill has ended meanwhile
@@ -553,35 +557,35 @@ class Host:
             self._cancel_tasks()
             self._record_progress()
             if search.condition and not search.is_found:
-                self.refused.emit(tr("The condition was not met within an hour of simulated time."))
+                self.input_refused.emit(tr("The condition was not met within an hour of simulated time."))
             elif search.kinds and not search.is_found:
-                self.refused.emit(tr("No event within an hour of simulated time."))
+                self.input_refused.emit(tr("No event within an hour of simulated time."))
         else:
             searched_ticks = self.drill.tick - search.start_tick
-            self.progress.emit(searched_ticks / (search.until_tick - search.start_tick))
+            self.progress_changed.emit(searched_ticks / (search.until_tick - search.start_tick))
 
     # --- background tasks -----------------------------------------------------------------------------------
 
-    def _continue_task(self, work: BackgroundTask[object], budget_s: float = FRAME_BUDGET_S) -> None:
+    def _continue_task(self, task: BackgroundTask[object], budget_s: float = FRAME_BUDGET_S) -> None:
         deadline = self._clock() + budget_s
-        if work.run_slices(lambda: self._clock() < deadline):
+        if task.run_slices(lambda: self._clock() < deadline):
             self._cancel_tasks()
-            work.deliver_result()
+            task.deliver_result()
         else:
-            self.progress.emit(work.share)
+            self.progress_changed.emit(task.share)
 
     # --- record ---------------------------------------------------------------------------------------------
 
     def _record_progress(self, elapsed_ms: float | None = None) -> None:
         """Report the position of the run to the recorder, now or when enough wall time (*elapsed_ms*) has passed."""
-        drill = self.live
+        drill = self.live_drill
         if drill is None or drill.finished:
             return
         try:
             self._record.advance(drill, elapsed_ms)
         except RecordingError as problem:
             self._set_running(False)
-            self.refused.emit(str(problem))
+            self.input_refused.emit(str(problem))
 
     def _set_running(self, running: bool) -> None:
         if running == self._running:
@@ -589,7 +593,7 @@ class Host:
         self._running = running
         self._is_held = False
         self._pace.reset()
-        self.frames_due.emit(self._running or self.busy)
+        self.frames_due.emit(self._running or self.is_busy)
         if not running:
             self._report_lag()
         self.running_changed.emit(running)

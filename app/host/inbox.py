@@ -55,14 +55,14 @@ class HostSignal(Generic[Emitted]):
             listener(message)
 
 
-RESULT_EVENTS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
+RESULT_EVENT_BY_VERB: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 """Verb with a delayed result -> kind of the event that contains the result. Other verbs complete immediately."""
 
 
-class RequestResult(Struct, frozen=True):
+class InputResult(Struct, frozen=True):
     """Result of a request."""
 
-    item: Input | None = None
+    journal_input: Input | None = None
     """Input in the journal; None if it was refused."""
     end_data: SqlDoneData | SessionData | None = None
     """Data of the event in RESULT_EVENTS, for T-SQL with messages and result sets. None if the batch was lost."""
@@ -71,12 +71,12 @@ class RequestResult(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class InputRequest:
     """Input line from another thread."""
 
     number: int
     line: str
-    answer: Future[RequestResult] = field(default_factory=Future, compare=False)
+    result_future: Future[InputResult] = field(default_factory=Future, compare=False)
     """Future that is completed once: immediately for most inputs, with the last result set for T-SQL."""
 
 
@@ -87,13 +87,13 @@ class Inbox:
         self.wake: Callable[[], object] = lambda: None
         """Function that wakes the host's thread. Any thread may call it."""
         self._numbers = count(1)  # the call of next() is atomic
-        self._posted: SimpleQueue[Request] = SimpleQueue()
-        self._waiting: dict[tuple[str, str], deque[tuple[Request, Input]]] = {}
+        self._posted: SimpleQueue[InputRequest] = SimpleQueue()
+        self._waiting: dict[tuple[str, str], deque[tuple[InputRequest, Input]]] = {}
         """Event kind and query window -> open requests, oldest first. A window executes one batch after another."""
 
-    def post(self, line: str) -> Request:
+    def post(self, line: str) -> InputRequest:
         """Queue *line*. The host applies it when it processes its inbox."""
-        request = Request(next(self._numbers), line)
+        request = InputRequest(next(self._numbers), line)
         self._posted.put(request)
         self.wake()
         return request
@@ -103,7 +103,7 @@ class Inbox:
         if not self._posted.empty():
             self.wake()
 
-    def take_requests(self) -> Iterator[Request]:
+    def take_requests(self) -> Iterator[InputRequest]:
         """Remove and yield the queued requests, oldest first."""
         while True:
             try:
@@ -111,9 +111,9 @@ class Inbox:
             except Empty:
                 return
 
-    def register_result_event(self, request: Request, input_: Input) -> None:
+    def register_result_event(self, request: InputRequest, input_: Input) -> None:
         """Complete *request* with the next event in RESULT_EVENTS of its query window."""
-        self._waiting.setdefault((RESULT_EVENTS[input_.verb], input_.args[0]), deque()).append(
+        self._waiting.setdefault((RESULT_EVENT_BY_VERB[input_.verb], input_.args[0]), deque()).append(
             (request, input_)
         )
 
@@ -128,13 +128,13 @@ class Inbox:
                 # oldest request.
                 in_turn = isinstance(end, SqlDoneData) and end.run
                 request, item = waiting.popleft() if in_turn else waiting.pop()
-                request.answer.set_result(RequestResult(item, end))
+                request.result_future.set_result(InputResult(item, end))
 
     def refuse_all(self, reason: str) -> None:
         """Refuse all open requests, like a broken connection, because the run was closed."""
         for request in self.take_requests():
-            request.answer.set_result(RequestResult(refusal=reason))
+            request.result_future.set_result(InputResult(refusal=reason))
         for waiting in self._waiting.values():
             for request, item in waiting:
-                request.answer.set_result(RequestResult(item, refusal=reason))
+                request.result_future.set_result(InputResult(item, refusal=reason))
         self._waiting.clear()

@@ -38,14 +38,14 @@ class BackgroundTask(Generic[Result_co]):
         """Completed share of the task, from 0 to 1."""
         self._deliver_result: Callable[[], None] | None = None
 
-    def run_slices(self, in_time: Callable[[], bool]) -> bool:
-        """Run at least one slice, and more while *in_time* returns True. Return True at the end of the task.
+    def run_slices(self, has_time_left: Callable[[], bool]) -> bool:
+        """Run at least one slice, and more while *has_time_left* returns True. Return True at the end of the task.
 
         Then call `deliver_result`.
         """
         try:
             self.share = next(self._slices)
-            while in_time():
+            while has_time_left():
                 self.share = next(self._slices)
         except StopIteration as end:
             result = end.value
@@ -69,7 +69,7 @@ SPEED_MIN, SPEED_MAX = 0.1, 1000.0
 """Range of speeds in simulated seconds per second of wall time."""
 ELAPSED_MS_MAX: Final = 250.0
 """Maximum wall time that counts for a frame, so that a run does not jump ahead after the laptop has slept."""
-LAG_SHARE: Final = 0.9
+LAG_SPEED_SHARE: Final = 0.9
 """Share of the requested speed below which the run counts as lagging."""
 
 
@@ -103,16 +103,18 @@ class RunPace:
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
         return (
-            done_ticks / TICKS_PER_S / elapsed_s if done_ticks < due_ticks * LAG_SHARE and elapsed_s else 0.0
+            done_ticks / TICKS_PER_S / elapsed_s
+            if done_ticks < due_ticks * LAG_SPEED_SHARE and elapsed_s
+            else 0.0
         )
 
 
 class Playback:
     """Past state of a run, and its playback up to the latest time."""
 
-    def __init__(self, run: History, drill: Drill, stays: bool, at_each_input: bool) -> None:
+    def __init__(self, run: History, drill: Drill, stays_at_end: bool, at_each_input: bool) -> None:
         self.drill = drill
-        self.is_read_only = stays
+        self.is_read_only = stays_at_end
         """True if the playback stays on screen at its end, because the run has ended."""
         self.at_each_input = at_each_input
         self._end_tick = run.drill.tick
@@ -150,13 +152,13 @@ class Playback:
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 """Maximum simulated time of a search, in ticks."""
-CONDITION_TICKS: Final = 10
+CONDITION_CHECK_INTERVAL_TICKS: Final = 10
 """Ticks between two checks of a condition."""
 
-STATE_KINDS: Final[frozenset[str]] = frozenset(
+STATE_EVENT_KINDS: Final[frozenset[str]] = frozenset(
     kind for kind, info in EVENT_KIND_INFOS.items() if info.is_state
 )
-EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {
+SEARCHED_EVENT_KINDS: Final[frozenset[str]] = STATE_EVENT_KINDS | {
     kind for kind, info in EVENT_KIND_INFOS.items() if info.is_milestone
 }
 """Kinds of events at which "next event" stops.

@@ -10,7 +10,7 @@ class RecordingError(Exception):
     """Error if the record cannot be written. The text is one sentence for users."""
 
 
-class Recorder(Protocol):
+class RunRecorder(Protocol):
     """Interface of a recorder of one run.
 
     Every call may raise RecordingError. After a call, its data is stored.
@@ -29,7 +29,7 @@ class Recorder(Protocol):
         """Record the end of the run with its report, as `run --json` writes it."""
 
 
-class NoRecorder:
+class NullRecorder:
     """Recorder of a run that is not stored."""
 
     def record_input(self, tick: int, line: str) -> None:
@@ -45,9 +45,9 @@ class NoRecorder:
         """Record nothing."""
 
 
-HEARTBEAT_MS: Final = 500.0
+HEARTBEAT_INTERVAL_MS: Final = 500.0
 """Wall time between two heartbeats. A killed program loses at most this time."""
-CHECKPOINT_MS: Final = 10_000.0
+HASH_INTERVAL_MS: Final = 10_000.0
 """Wall time between two hashes of the world."""
 
 
@@ -57,7 +57,7 @@ class RecordingSchedule:
     Every call may raise RecordingError.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: RunRecorder) -> None:
         self.recorder = recorder
         self._since_heartbeat_ms = 0.0
         self._since_checkpoint_ms = 0.0
@@ -69,10 +69,10 @@ class RecordingSchedule:
             return
         self._since_heartbeat_ms += elapsed_ms
         self._since_checkpoint_ms += elapsed_ms
-        if self._since_checkpoint_ms >= CHECKPOINT_MS:
+        if self._since_checkpoint_ms >= HASH_INTERVAL_MS:
             self._since_checkpoint_ms = self._since_heartbeat_ms = 0.0
             self.recorder.record_hash(drill.tick, drill.compute_state_hash())
-        elif self._since_heartbeat_ms >= HEARTBEAT_MS:
+        elif self._since_heartbeat_ms >= HEARTBEAT_INTERVAL_MS:
             self.write_heartbeat(drill)
 
     def write_heartbeat(self, drill: Drill) -> None:

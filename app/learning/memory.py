@@ -17,12 +17,16 @@ from engine.drill.running.modes import DrillMode
 INTERVAL_DAYS_MAX: Final = 180
 """Longest interval between two reviews of a skill. Assumed: after half a year, every skill needs practice."""
 
-SPACED_DAYS: Final = 1.0
+SPACING_DAYS_MIN: Final = 1.0
 """Minimum days between two runs that count as spaced practice. Ten runs in one evening count as one. FSRS
 also counts whole days.
 """
 
-WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTICE: 0.4, DrillMode.GUIDED: 0.2}
+WEIGHT_BY_MODE: Final[dict[DrillMode, float]] = {
+    DrillMode.EXAM: 0.6,
+    DrillMode.PRACTICE: 0.4,
+    DrillMode.GUIDED: 0.2,
+}
 """Weight of one run in the skill level, by mode. Assumed: less help is stronger evidence. Free play is not
 evidence.
 """
@@ -33,7 +37,7 @@ HINT_PENALTY: Final = 0.1
 HINTS_PENALTY_MAX: Final = 0.5
 """Maximum share of the quality lost through hints. Assumed."""
 
-RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
+RATING_LIMITS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
 """(quality, FSRS rating): a run below this quality has this rating. Assumed: 60 of 100 points pass a drill."""
 
 EASY_QUALITY_MIN: Final = 0.95
@@ -86,7 +90,7 @@ class PracticedRun(Struct, frozen=True):
     @property
     def rating(self) -> Rating:
         """Rating of the run for FSRS. A guided run is at most Hard, because the learner had help."""
-        for limit, rating in RATINGS:
+        for limit, rating in RATING_LIMITS:
             if self.quality < limit:
                 return rating
         if self.mode is DrillMode.GUIDED:
@@ -101,7 +105,7 @@ class PracticedRun(Struct, frozen=True):
         return self.mode is not DrillMode.GUIDED and not self.hints and self.rating is not Rating.Again
 
 
-class SkillStanding(Struct, frozen=True):
+class SkillEstimate(Struct, frozen=True):
     """State of one skill at a given time."""
 
     skill: Skill
@@ -117,7 +121,7 @@ class SkillStanding(Struct, frozen=True):
     """True after two unaided passes at least PROOF_SPACING_DAYS apart, one of them in a drill that was new to the
     learner.
     """
-    last_time: datetime | None
+    last_practice_time: datetime | None
     """End of the last such run; None if there is none."""
     due_time: datetime | None
     """Due time of the next review; None if the skill was never practiced."""
@@ -150,43 +154,46 @@ def _count_days(start: datetime, end: datetime) -> float:
     return max(0.0, (end - start) / timedelta(days=1))
 
 
-def _convert_to_utc(moment: datetime) -> datetime:
-    """Return *moment* in UTC, the only time zone that FSRS accepts. A time without a zone is taken as UTC."""
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+def _convert_to_utc(time: datetime) -> datetime:
+    """Return *time* in UTC, the only time zone that FSRS accepts. A time without a zone is taken as UTC."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
-def _apply_run(memory: _SkillState, run: PracticedRun) -> _SkillState:
+def _apply_run(skill_state: _SkillState, run: PracticedRun) -> _SkillState:
     """Return the state of the skill after *run*."""
-    faded = memory.level * memory.estimate_recall(run.ended_at)
-    level = faded + (run.quality - faded) * WEIGHTS[run.mode]
+    faded = skill_state.level * skill_state.estimate_recall(run.ended_at)
+    level = faded + (run.quality - faded) * WEIGHT_BY_MODE[run.mode]
     failed = run.rating is Rating.Again
-    spaced = memory.last_practice is None or _count_days(memory.last_practice, run.ended_at) >= SPACED_DAYS
+    spaced = (
+        skill_state.last_practice is None
+        or _count_days(skill_state.last_practice, run.ended_at) >= SPACING_DAYS_MIN
+    )
     if not (failed or spaced):
-        return _SkillState(level, memory.card, memory.successes, memory.last_practice)
+        return _SkillState(level, skill_state.card, skill_state.successes, skill_state.last_practice)
     utc = _convert_to_utc(run.ended_at)
-    card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=utc), run.rating, utc)
-    return _SkillState(level, card, 0 if failed else memory.successes + 1, run.ended_at)
+    card, _ = SCHEDULER.review_card(skill_state.card or Card(card_id=0, due=utc), run.rating, utc)
+    return _SkillState(level, card, 0 if failed else skill_state.successes + 1, run.ended_at)
 
 
 def estimate_skills(
-    runs: Iterable[PracticedRun], trained: Mapping[str, Sequence[str]], current_time: datetime
-) -> list[SkillStanding]:
+    runs: Iterable[PracticedRun], skills_by_scenario: Mapping[str, Sequence[str]], current_time: datetime
+) -> list[SkillEstimate]:
     """Return the state of every skill at *current_time*.
 
-    *trained*: scenario -> keys of the skills that it trains.
+    *skills_by_scenario*: scenario -> keys of the skills that it trains.
 
     All times must be in one time zone. A run that ended after *current_time*, because a clock was changed,
     counts as a run at *current_time*.
     """
     by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in load_skills()}
     for run in sorted(runs, key=lambda run: run.ended_at):
-        for key in dict.fromkeys(trained.get(run.scenario, ())):
-            if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
+        for key in dict.fromkeys(skills_by_scenario.get(run.scenario, ())):
+            if run.mode in WEIGHT_BY_MODE and run.is_evidence and key in by_skill:
                 by_skill[key].append(run)
     return [_estimate_skill(skill, by_skill[skill.key], current_time) for skill in load_skills()]
 
 
-def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillStanding:
+def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillEstimate:
     memory = _SkillState()
     for run in runs:
         memory = _apply_run(memory, run)
@@ -197,7 +204,7 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
         )
     mastery = round(100.0 * memory.level * memory.estimate_recall(current_time), 1)
     last_time = runs[-1].ended_at if runs else None
-    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due_time)
+    return SkillEstimate(skill, mastery, len(runs), memory.successes, _is_proved(runs), last_time, due_time)
 
 
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:

@@ -26,7 +26,7 @@ class DrillCandidate(Struct, frozen=True):
     minutes: int
 
 
-class Recommendation(Struct, frozen=True):
+class DrillRecommendation(Struct, frozen=True):
     """Recommended scenario and the skills for which it is recommended."""
 
     scenario: str
@@ -38,7 +38,7 @@ class Recommendation(Struct, frozen=True):
 
 def recommend_drills(
     runs: Sequence[PracticedRun], candidates: Sequence[DrillCandidate], current_time: datetime
-) -> list[Recommendation]:
+) -> list[DrillRecommendation]:
     """Recommend as few scenarios as possible that cover all due skills, the most urgent first.
 
     Among scenarios that cover equally many due skills, the order is: never played, played longest ago,
@@ -47,11 +47,11 @@ def recommend_drills(
     trained = {course.name: course.skills for course in candidates}
     skill_estimates = estimate_skills(runs, trained, current_time)
     due_skills = {s.skill.key: s for s in skill_estimates if s.is_review_due(current_time)}
-    new_skills = {s.skill.key for s in skill_estimates if s.last_time is None}
+    new_skills = {s.skill.key for s in skill_estimates if s.last_practice_time is None}
     evidence = [run for run in runs if run.is_evidence]
     last_times = {run.scenario: run.ended_at for run in sorted(evidence, key=lambda run: run.ended_at)}
     never_time = datetime.min.replace(tzinfo=current_time.tzinfo)
-    recommendations: list[Recommendation] = []
+    recommendations: list[DrillRecommendation] = []
     while due_skills:
         serves = {
             course: [k for k in dict.fromkeys(course.skills) if k in due_skills] for course in candidates
@@ -72,7 +72,9 @@ def recommend_drills(
         served = sorted(
             (due_skills.pop(key) for key in serves[best]), key=lambda s: s.due_time or current_time
         )
-        recommendations.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
+        recommendations.append(
+            DrillRecommendation(best.name, tuple(s.skill for s in served), served[0].due_time)
+        )
     recommendations.sort(key=lambda recommendation: recommendation.due_time or current_time)
     return recommendations + _select_new_drills(
         candidates,
@@ -83,9 +85,9 @@ def recommend_drills(
 
 def _select_new_drills(
     candidates: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
-) -> list[Recommendation]:
+) -> list[DrillRecommendation]:
     """Return the easiest scenarios for untried skills; no two of them are chosen for the same skill."""
-    recommendations: list[Recommendation] = []
+    recommendations: list[DrillRecommendation] = []
     remaining_skills = set(untried_skills)
     easiest_first = sorted(candidates, key=lambda c: c.difficulty)
     for _, group in groupby(easiest_first, key=lambda c: c.difficulty):
@@ -98,6 +100,6 @@ def _select_new_drills(
             remaining_skills -= set(keys)
             level.remove(best)
             recommendations.append(
-                Recommendation(best.name, tuple(load_skills_by_key()[key] for key in keys), None)
+                DrillRecommendation(best.name, tuple(load_skills_by_key()[key] for key in keys), None)
             )
     return recommendations

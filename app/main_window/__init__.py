@@ -11,12 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
 
 from app import pyside_import_hook  # noqa: F401  # before all others
-from app.main_window.appearance import apply_theme, enlarge_on_wide_screen
+from app.main_window.appearance import apply_stored_theme, enlarge_text_on_wide_screen
 from app.main_window.slot_errors import SlotErrorHook
-from app.main_window.start import ModulePreloader, StartCanceledError, StartSequence, set_start_language
-from app.main_window.window import TITLE, MainWindow
+from app.main_window.start import ModulePreloader, StartCanceledError, StartSequence, set_language_at_start
+from app.main_window.window import WINDOW_TITLE, MainWindow
 from app.settings import WindowSettings
-from app.widgets.interfaces import register_scroll_areas
+from app.widgets.interfaces import register_scroll_area_interface
 from app.widgets.number_locale import reset_c_locale
 from app.words.language import tr
 
@@ -33,12 +33,12 @@ def open_window(scenario: Scenario | None) -> int:
     reset_c_locale()
     assert isinstance(app, QApplication)
     app.setApplicationName("mirrordrill")
-    app.setApplicationDisplayName(TITLE)
+    app.setApplicationDisplayName(WINDOW_TITLE)
     store = WindowSettings()
-    set_start_language(app, store)
-    enlarge_on_wide_screen(store, app.primaryScreen().availableGeometry().width())
-    apply_theme(store)
-    register_scroll_areas()
+    set_language_at_start(app, store)
+    enlarge_text_on_wide_screen(store, app.primaryScreen().availableGeometry().width())
+    apply_stored_theme(store)
+    register_scroll_area_interface()
     window = MainWindow(store)
     profiles: list[Profile] = []
     before = sys.excepthook
@@ -48,18 +48,18 @@ def open_window(scenario: Scenario | None) -> int:
         gc.disable()  # disabled until all parts are loaded, see `freeze_objects` in start.py
         at_the_end.callback(gc.enable)
         start = StartSequence(window, lambda: _open_profile(at_the_end, profiles))
-        at_the_end.callback(start.end)
+        at_the_end.callback(start.stop_loading)
         preload = ModulePreloader(window)
-        at_the_end.callback(preload.end)
-        window.ready.connect(preload.begin)
-        preload.done.connect(lambda: _show_fallback(window))
+        at_the_end.callback(preload.stop_preloading)
+        window.parts_loaded.connect(preload.start_preloading)
+        preload.preloading_finished.connect(lambda: _show_fallback(window))
         window.show()
         if scenario is not None:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)
-            for signal in (window.ready, window.closing):
+            for signal in (window.parts_loaded, window.closing):
                 signal.connect(app.restoreOverrideCursor)
             window.call_when_ready(lambda: window.scenario_given.emit(scenario))
-        start.begin()
+        start.start_loading()
         return app.exec()
 
 
@@ -94,7 +94,7 @@ def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | N
 
 def _confirm_unrecorded_play(problem: str) -> bool:
     """Ask whether to play although nothing can be stored, and return the answer."""
-    box = QMessageBox(QMessageBox.Icon.Warning, TITLE, problem)
+    box = QMessageBox(QMessageBox.Icon.Warning, WINDOW_TITLE, problem)
     box.setInformativeText(tr("You can play, but runs, results and unsent queries will not be saved."))
     play = box.addButton(tr("Play without recording"), QMessageBox.ButtonRole.AcceptRole)
     box.addButton(tr("Quit"), QMessageBox.ButtonRole.RejectRole)

@@ -8,13 +8,13 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.widgets import docks, keys, theme
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCK_SPECS
 from app.widgets.reader import close_menu_after_use
 from app.widgets.theme import ThemeTokens
 from app.words.language import mark, tr
 from engine.overrides import override
 
-GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
+ACTION_GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
 """First parts of the names of the window's actions. Other groups of `app.widgets.keys` belong to single views."""
 DESK_ACTIONS: Final = {
     "drill.restart",
@@ -26,7 +26,7 @@ DESK_ACTIONS: Final = {
     "view.zoom",
 } | {f"view.{name}" for name in docks.DOCK_NAMES}
 """Actions that only work during a drill, in addition to all actions on time and faults."""
-ICONS: Final = {
+ICON_BY_ACTION: Final = {
     "drill.open": "home",
     "drill.restart": "retry",
     "drill.hint": "hint",
@@ -46,15 +46,15 @@ ICONS: Final = {
 """Name of an action -> name of its icon in assets/icons."""
 
 
-class Actions(QObject):
+class WindowActions(QObject):
     """All actions of the window by name. Each action is connected when its part of the window is created."""
 
     def __init__(self, owner: QWidget) -> None:
         """Create actions whose shortcuts work anywhere in the window of *owner*."""
         super().__init__(owner)
         self.by_name: dict[str, QAction] = {}
-        for row in keys.COMMANDS:
-            if not row.fixed and row.name.partition(".")[0] in GROUPS:
+        for row in keys.SHORTCUT_COMMANDS:
+            if not row.is_fixed and row.name.partition(".")[0] in ACTION_GROUPS:
                 action = self.by_name[row.name] = QAction(tr(row.text), owner)
                 action.setObjectName(row.name)
                 owner.addAction(action)
@@ -64,7 +64,7 @@ class Actions(QObject):
         for name, do in functions.items():
             self.by_name[name].triggered.connect(lambda _=False, do=do: do())
 
-    def show_page(self, on_desk: bool) -> None:
+    def enable_desk_actions(self, on_desk: bool) -> None:
         """Enable the actions that need a drill on screen if *on_desk* is True, otherwise disable them."""
         for name, action in self.by_name.items():
             if name.partition(".")[0] in ("time", "fault") or name in DESK_ACTIONS:
@@ -72,7 +72,7 @@ class Actions(QObject):
 
     def show_theme(self, colors: ThemeTokens) -> None:
         """Set the icons to the colors of the current theme, and update the tooltips."""
-        for name, drawing in ICONS.items():
+        for name, drawing in ICON_BY_ACTION.items():
             self.by_name[name].setIcon(theme.load_icon(drawing, colors))
         set_key_tooltips(self.by_name.values())
 
@@ -85,7 +85,7 @@ def set_key_tooltips(actions: Iterable[QAction]) -> None:
         action.setToolTip(f"{text} ({shortcut})" if shortcut else text)
 
 
-class DeskKeys(QObject):
+class DeskKeyHandler(QObject):
     """Handler of keys that the panels of the desk do not use. Text fields, buttons and lists keep their own keys."""
 
     def __init__(
@@ -101,7 +101,7 @@ class DeskKeys(QObject):
         """
         super().__init__(window)
         self._wanted = is_enabled
-        self._acts = {
+        self._function_by_key = {
             key: do for name, do in functions.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
         }
         for widget in (window, desk_page):
@@ -111,7 +111,7 @@ class DeskKeys(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
             modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            do = self._acts.get(keys.format_key(event.key())) if not modifiers.value else None
+            do = self._function_by_key.get(keys.format_key(event.key())) if not modifiers.value else None
             if do is not None:
                 if not event.isAutoRepeat():
                     do()
@@ -129,10 +129,10 @@ HOLD_TEAM, TAKE_ROLE = "hold team", "take role"
 RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
 """Menu entries that are not in the shortcut table."""
 
-Entry = str | None | tuple[str, tuple["Entry", ...]]
+MenuEntry = str | None | tuple[str, tuple["MenuEntry", ...]]
 """Menu entry: name of an action, a separator (None), or a submenu with title and entries."""
 
-MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
+MENUS: Final[Mapping[str, tuple[MenuEntry, ...]]] = {
     mark("&Drill"): (
         "drill.open", RECENT, "drill.open_file", "drill.open_run", "drill.restart", None,
         "drill.branches", "drill.hint", "drill.note", "drill.act", None,
@@ -156,8 +156,8 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "query.close",
     ),
     mark("&View"): (
-        *(f"view.{dock.name}" for dock in sorted(DOCKS, key=lambda dock: dock.keys) if not dock.is_extra),
-        (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.is_extra)), None,
+        *(f"view.{dock.name}" for dock in sorted(DOCK_SPECS, key=lambda dock: dock.keys) if not dock.is_extra),
+        (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCK_SPECS if dock.is_extra)), None,
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
             LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
@@ -179,7 +179,7 @@ size.
 """
 
 
-def fill_bar(
+def fill_menu_bar(
     bar: Mapping[str, QMenu], actions: Mapping[str, QAction], fillers: Mapping[str, Callable[[QMenu], object]]
 ) -> None:
     """Fill the menus of the menu bar. *fillers*: entry that is not an action -> function that adds it to a menu."""
@@ -190,7 +190,7 @@ def fill_bar(
 
 def fill_menu(
     menu: QMenu,
-    entries: Iterable[Entry],
+    entries: Iterable[MenuEntry],
     actions: Mapping[str, QAction],
     fillers: Mapping[str, Callable[[QMenu], object]],
 ) -> None:

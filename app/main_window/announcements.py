@@ -7,10 +7,10 @@ from PySide6.QtGui import QAccessible
 
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models.debrief.model import describe_result
-from app.view_models.picture import build_picture, hide_unknown
+from app.view_models.picture import build_topology_contents, hide_unknown_facts
 from app.views.briefing import describe_goal_state
 from app.views.transport import format_speed_text
-from app.widgets.reader import announce
+from app.widgets.reader import announce_text
 from app.words import formatting
 from app.words.announcements import describe_events, select_announced_kinds
 from app.words.language import tr
@@ -18,7 +18,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.events import Event
 
-GAP_MS: Final = 1200
+ANNOUNCEMENT_INTERVAL_MS: Final = 1200
 """Minimum wall time between two announcements, so that they do not interrupt each other.
 
 Later events are announced together.
@@ -39,15 +39,15 @@ class Announcer(WindowPart):
         self._time = ""
         """Pending announcement about the clock (paused, running, speed); empty if there is none."""
         self._searching = False
-        self._gap = QTimer(self, singleShot=True, interval=GAP_MS)
-        self._gap.timeout.connect(self._announce_pending)
-        session.happened.connect(self._add_events)
+        self._interval_timer = QTimer(self, singleShot=True, interval=ANNOUNCEMENT_INTERVAL_MS)
+        self._interval_timer.timeout.connect(self._announce_pending)
+        session.events_occurred.connect(self._add_events)
         session.running_changed.connect(self._show_running)
         session.speed_changed.connect(lambda speed: self._announce_time(format_speed_text(speed)))
-        session.progress.connect(self._show_progress)
-        session.drill_changed.connect(lambda _: self._announce_shown_moment())
-        session.finished.connect(self._show_end)
-        shared.play.run_started.connect(lambda _: self._forget())
+        session.progress_changed.connect(self._show_progress)
+        session.drill_changed.connect(lambda _: self._announce_shown_time())
+        session.run_finished.connect(self._show_end)
+        shared.play.run_started.connect(lambda _: self._discard_pending())
 
     # --- texts to announce ----------------------------------------------------------------------------------
 
@@ -78,9 +78,9 @@ class Announcer(WindowPart):
         if was_searching and not self._searching and drill is not None and not drill.finished:
             self._announce_time(_describe_pause(drill))
 
-    def _announce_shown_moment(self) -> None:
-        drill, live = self._session.drill, self._session.live
-        if self._session.looking_back and drill is not None and live is not None:
+    def _announce_shown_time(self) -> None:
+        drill, live = self._session.drill, self._session.live_drill
+        if self._session.is_showing_past and drill is not None and live is not None:
             text = tr("Looking back at {moment} of {now}.")
             moment, live_moment = (
                 formatting.format_run_time(shown_run.world.t_s, 1) for shown_run in (drill, live)
@@ -89,7 +89,7 @@ class Announcer(WindowPart):
 
     def _show_end(self, report: Report) -> None:
         """Announce the points and the result of the run."""
-        self._forget()
+        self._discard_pending()
         score = report["score"]
         words = describe_result(report)
         if score["scored"] and score["total"] is not None:
@@ -111,8 +111,8 @@ class Announcer(WindowPart):
     # --- announcements --------------------------------------------------------------------------------------
 
     def _schedule_announcement(self) -> None:
-        if not self._gap.isActive():
-            self._gap.start(0)
+        if not self._interval_timer.isActive():
+            self._interval_timer.start(0)
 
     def _announce_pending(self) -> None:
         """Announce all events since the last announcement, and the latest change of the clock."""
@@ -120,11 +120,11 @@ class Announcer(WindowPart):
         words = " ".join(part for part in parts if part)
         self._events, self._time = [], ""
         if words:
-            announce(self._window, words)
+            announce_text(self._window, words)
             self.message_ready.emit(words)
-            self._gap.start(GAP_MS)
+            self._interval_timer.start(ANNOUNCEMENT_INTERVAL_MS)
 
-    def _forget(self) -> None:
+    def _discard_pending(self) -> None:
         """Discard pending announcements, because another run is shown."""
         self._events, self._time, self._searching = [], "", False
 
@@ -132,7 +132,7 @@ class Announcer(WindowPart):
         """Show and announce the state of the run."""
         drill = self._session.drill
         if drill is not None:
-            words = describe_state(drill, self._session.running)
+            words = describe_state(drill, self._session.is_running)
             self._notice.show_info(words)
             self.message_ready.emit(words)
 
@@ -150,6 +150,6 @@ def describe_state(drill: Drill, running: bool) -> str:
         for goal in drill.scenario.goals:
             words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("not met yet")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
-    picture = build_picture(drill.world)
-    parts.append((picture if drill.permissions.shows_truth else hide_unknown(picture)).spoken)
+    picture = build_topology_contents(drill.world)
+    parts.append((picture if drill.permissions.shows_truth else hide_unknown_facts(picture)).spoken)
     return " ".join(parts)

@@ -12,20 +12,20 @@ from app.main_window.desk import Desk
 from app.settings import WindowSettings
 from app.widgets import keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES
+from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, LAYOUT_PROFILES
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import LANGUAGES, mark, tr
 
 KEY_SCHEME: Final = settings.WindowSettingKey("keys/scheme", keys.SSMS)
 KEY_CHANGES: Final = settings.WindowSettingKey("keys/changes", "")
 
-LAYOUTS: Final = {
+LAYOUT_CHOICES: Final = {
     LEARNER: mark("Learner"),
     INSTRUCTOR: mark("Instructor"),
     AUTHOR: mark("Author"),
     PRESENTER: mark("Presenter"),
 }
-THEMES: Final = {
+THEME_CHOICES: Final = {
     theme.SYSTEM: mark("System default"),
     theme.LIGHT: mark("Light"),
     theme.DARK: mark("Dark"),
@@ -40,7 +40,7 @@ LANGUAGE_CHOICES: Final = {settings.LANGUAGE.default: mark("System default"), **
 """Languages that the user can choose -> menu text. Each language appears under its own name."""
 
 
-class Appearance(QObject):
+class AppearanceSettings(QObject):
     """Appearance of the window, as the user has set it."""
 
     changed = Signal()
@@ -57,27 +57,27 @@ class Appearance(QObject):
         self._actions = dict(actions)
         """Actions with configurable shortcuts, by name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
-        desk.room_changed.connect(self._on_room_changed)
+        desk.narrow_changed.connect(self._on_narrow_changed)
         self._motion = QAction(tr("Reduce &motion"), self, checkable=True)
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
         self._motion.toggled.connect(self._set_reduced_motion)
 
-    def fill_layout(self, menu: QMenu) -> None:
+    def fill_layout_menu(self, menu: QMenu) -> None:
         """Add the submenu of layouts to the View menu."""
-        self._add_choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
+        self._add_choices(menu, "layout", tr("&Layout"), LAYOUT_CHOICES, self.set_layout)
         self._check_menu_entry("layout", self.layout)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Add the submenus of theme, language, staged failovers and motion to *menu*."""
-        self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
+        self._add_choices(menu, "theme", tr("&Theme"), THEME_CHOICES, self.set_theme)
         self._add_choices(menu, "language", tr("Lan&guage"), LANGUAGE_CHOICES, self.set_language)
         self._add_choices(
-            menu, "moment", tr("&Show failovers phase by phase"), STAGING_CHOICES, self.set_failover_moment
+            menu, "moment", tr("&Show failovers phase by phase"), STAGING_CHOICES, self.set_failover_staging
         )
         menu.addAction(self._motion)
         self._check_menu_entry("theme", self._store.get(settings.THEME))
         self._check_menu_entry("language", self._store.get(settings.LANGUAGE))
-        self._check_menu_entry("moment", self._store.get(settings.FAILOVER_MOMENT))
+        self._check_menu_entry("moment", self._store.get(settings.FAILOVER_STAGING))
 
     def _add_choices(
         self,
@@ -121,14 +121,14 @@ class Appearance(QObject):
         self._check_menu_entry("language", choice)
         self.message_ready.emit(tr("The language changes at the next start of Mirrordrill."))
 
-    def set_failover_moment(self, choice: str) -> None:
+    def set_failover_staging(self, choice: str) -> None:
         """Set and store when failovers are staged."""
-        self._store.set(settings.FAILOVER_MOMENT, choice)
+        self._store.set(settings.FAILOVER_STAGING, choice)
         self._check_menu_entry("moment", choice)
 
     def select_next_theme(self) -> None:
         """Set the theme that follows the current theme in the list."""
-        choices = list(theme.CHOICES)
+        choices = list(theme.THEME_NAMES)
         index = choices.index(self.theme) if self.theme in choices else 0
         self.set_theme(choices[(index + 1) % len(choices)])
 
@@ -137,7 +137,7 @@ class Appearance(QObject):
         self._store.set(settings.FONT_SCALE, scale)
         self.apply()
 
-    def step_font(self, step: int) -> None:
+    def step_font_scale(self, step: int) -> None:
         """Increase (1) or decrease (-1) the text size by one step."""
         scales, current_scale = settings.FONT_SCALES, self._store.get(settings.FONT_SCALE)
         nearest_index = min(range(len(scales)), key=lambda index: abs(scales[index] - current_scale))
@@ -147,14 +147,16 @@ class Appearance(QObject):
 
     def toggle_contrast(self) -> None:
         """Switch between high contrast and the previous theme."""
-        before = self._store.get(settings.BEFORE_CONTRAST)
+        before = self._store.get(settings.THEME_BEFORE_CONTRAST)
         if self.theme != theme.CONTRAST:
-            self._store.set(settings.BEFORE_CONTRAST, self.theme)
+            self._store.set(settings.THEME_BEFORE_CONTRAST, self.theme)
             self.set_theme(theme.CONTRAST)
         else:
-            self.set_theme(before if before in theme.CHOICES and before != theme.CONTRAST else theme.SYSTEM)
+            self.set_theme(
+                before if before in theme.THEME_NAMES and before != theme.CONTRAST else theme.SYSTEM
+            )
 
-    def follow_system(self) -> None:
+    def apply_system_colors(self) -> None:
         """Apply changed colors of the system, if the theme uses them."""
         if self._store.get(settings.THEME) == theme.SYSTEM:
             self.apply()
@@ -162,7 +164,7 @@ class Appearance(QObject):
     def apply(self) -> None:
         """Apply the current theme, text size and keys."""
         with show_busy_cursor():
-            apply_theme(self._store)
+            apply_stored_theme(self._store)
             self.changed.emit()
 
     def _set_reduced_motion(self, reduced: bool) -> None:
@@ -175,22 +177,22 @@ class Appearance(QObject):
     def key_scheme(self) -> str:
         """Return the name of the key scheme."""
         scheme = self._store.get(KEY_SCHEME)
-        return scheme if scheme in keys.SCHEMES else keys.SSMS
+        return scheme if scheme in keys.KEY_SCHEMES else keys.SSMS
 
     @property
     def key_changes(self) -> dict[str, tuple[str, ...]]:
         """Return the user's changes to the key scheme, by name of the command."""
-        return keys.parse_changes(self._store.get(KEY_CHANGES))
+        return keys.parse_key_changes(self._store.get(KEY_CHANGES))
 
     @property
     def current_keys(self) -> dict[str, tuple[str, ...]]:
         """Return the current keys of all commands, by name of the command."""
         return keys.resolve_keys(self.key_scheme, self.key_changes)
 
-    def set_keys(self, scheme: str, changes: keys.Keys) -> None:
+    def set_keys(self, scheme: str, changes: keys.KeysByCommand) -> None:
         """Set and store the key scheme and its changes."""
         self._store.set(KEY_SCHEME, scheme)
-        self._store.set(KEY_CHANGES, keys.format_changes(changes))
+        self._store.set(KEY_CHANGES, keys.format_key_changes(changes))
         self.bind_keys()
         self.changed.emit()
 
@@ -209,7 +211,7 @@ class Appearance(QObject):
     def layout(self) -> str:
         """Return the name of the desk's layout."""
         profile = self._store.get(settings.LAYOUT_PROFILE)
-        return profile if profile in PROFILES else PROFILES[0]
+        return profile if profile in LAYOUT_PROFILES else LAYOUT_PROFILES[0]
 
     def set_layout(self, profile: str) -> None:
         """Store the current layout of the desk, then switch to the layout *profile*."""
@@ -221,18 +223,18 @@ class Appearance(QObject):
 
     def restore_layout(self) -> None:
         """Restore the stored layout for this screen size."""
-        self._desk.restore(self._store.get(self._build_layout_key(self._desk.is_short_of_room)), self.layout)
+        self._desk.restore_layout(self._store.get(self._build_layout_key(self._desk.is_narrow)), self.layout)
 
     @show_busy_cursor()
     def reset_layout(self) -> None:
         """Move all panels to their default positions."""
-        self._store.remove(self._build_layout_key(self._desk.is_short_of_room))
-        self._desk.arrange(self.layout)
+        self._store.remove(self._build_layout_key(self._desk.is_narrow))
+        self._desk.arrange_panels(self.layout)
 
     def store_layout(self) -> None:
         """Store the current layout for this screen size."""
         if self._desk.has_been_visible:
-            self._store.set(self._build_layout_key(self._desk.narrow), self._desk.save_state())
+            self._store.set(self._build_layout_key(self._desk.narrow), self._desk.save_layout())
 
     def _build_layout_key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """Return the settings key of the layout for this screen size.
@@ -244,19 +246,19 @@ class Appearance(QObject):
         kind = f"{self.layout}-narrow" if narrow else self.layout
         return settings.build_layout_key(f"{kind} {screen.width()}x{screen.height()}")
 
-    def _on_room_changed(self) -> None:
+    def _on_narrow_changed(self) -> None:
         self.store_layout()
         self.restore_layout()
 
 
-def enlarge_on_wide_screen(store: WindowSettings, width_px: int) -> None:
+def enlarge_text_on_wide_screen(store: WindowSettings, width_px: int) -> None:
     """At the first start on a wide screen, store a larger text size."""
     if width_px >= settings.WIDE_SCREEN_PX and not store.has_value(settings.FONT_SCALE):
         store.set(settings.FONT_SCALE, settings.WIDE_SCALE)
 
 
-def apply_theme(store: WindowSettings) -> None:
+def apply_stored_theme(store: WindowSettings) -> None:
     """Apply the stored theme and text size."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)
-    theme.apply(app, store.get(settings.THEME), store.get(settings.FONT_SCALE))
+    theme.apply_theme_choice(app, store.get(settings.THEME), store.get(settings.FONT_SCALE))

@@ -9,35 +9,39 @@ from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import BundleError
 from app.files.bundle_store import BundleStoreError, ImportedBundle
 from app.files.scenario_files import ScenarioNotFoundError
-from app.main_window.drill_choice import DrillChoice
-from app.main_window.navigation import Navigation
+from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.bundles import BundleRow, ImportedBundlesDialog, NewBundleDialog
-from app.views.scenario_picker import ScenarioPicker
+from app.views.scenario_picker import StartPageView
 from app.widgets.save_file import confirm_replacement
 from app.words.language import tr, trn
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import escape_invisible
 
 
-class BundleDialogs(WindowPart):
+class BundleController(WindowPart):
     """Controller of the dialogs that export bundles and manage imported bundles."""
 
     run_wanted = Signal(str)
     """Signal: path of a recorded run to open."""
 
     def __init__(
-        self, shared: SharedParts, choice: DrillChoice, navigation: Navigation, picker: ScenarioPicker
+        self,
+        shared: SharedParts,
+        choice: DrillSelectionController,
+        navigation: PageNavigation,
+        start_page_view: StartPageView,
     ) -> None:
         super().__init__(shared)
         self._choice, self._navigation = choice, navigation
-        self._picker = picker
+        self._start_page_view = start_page_view
         self.dialog: ImportedBundlesDialog | None = None
-        self.maker: NewBundleDialog | None = None
+        self.new_bundle_dialog: NewBundleDialog | None = None
 
     # --- export ---------------------------------------------------------------------------------------------
 
-    def export(self) -> None:
+    def show_export_dialog(self) -> None:
         """Open the dialog in which the user selects drills to export and enters a title."""
         self._library.read_scenarios()
         drills = [
@@ -53,33 +57,40 @@ class BundleDialogs(WindowPart):
                 )
             )
             return
-        maker = self.maker = NewBundleDialog(drills, "", self._window)
-        maker.accepted.connect(self._ask_where)
+        maker = self.new_bundle_dialog = NewBundleDialog(drills, "", self._window)
+        maker.accepted.connect(self._ask_for_file)
         maker.finished.connect(maker.deleteLater)
         maker.open()
 
-    def _ask_where(self) -> None:
-        assert self.maker is not None
+    def _ask_for_file(self) -> None:
+        assert self.new_bundle_dialog is not None
         suggested = str(
-            Path.home() / f"{run_scenario.make_slug(self.maker.title_field.text())}{bundle.SUFFIX}"
+            Path.home()
+            / f"{run_scenario.make_slug(self.new_bundle_dialog.title_field.text())}{bundle.BUNDLE_SUFFIX}"
         )
         kinds = tr("Bundles (*.mirrordrill)")
         chosen_file, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
         if chosen_file:
             file = Path(chosen_file)
-            bundle_file = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
+            bundle_file = (
+                file
+                if file.suffix == bundle.BUNDLE_SUFFIX
+                else file.with_name(file.name + bundle.BUNDLE_SUFFIX)
+            )
             # the dialog has already asked before it replaces a file with the chosen name
             if bundle_file == file or confirm_replacement(
                 self._window, tr("Export as a bundle"), [bundle_file]
             ):
-                self.write(bundle_file, replace=True)
+                self.write_bundle(bundle_file, replace=True)
 
-    def write(self, file: Path, replace: bool) -> None:
+    def write_bundle(self, file: Path, replace: bool) -> None:
         """Write the selected drills as a bundle to *file*, and report problems."""
-        maker = self.maker
+        maker = self.new_bundle_dialog
         assert maker is not None
         try:
-            scenarios = {name: scenario_files.find(name).text for name in maker.list_selected_drills()}
+            scenarios = {
+                name: scenario_files.find_scenario_file(name).text for name in maker.list_selected_drills()
+            }
             written_bundle = bundle.write_bundle(
                 file,
                 maker.title_field.text(),
@@ -100,10 +111,10 @@ class BundleDialogs(WindowPart):
 
     # --- imported bundles -----------------------------------------------------------------------------------
 
-    def show(self) -> None:
+    def show_imported_bundles(self) -> None:
         """Show the list of imported bundles."""
         dialog = self.dialog = ImportedBundlesDialog(self._window)
-        dialog.drill_wanted.connect(self._choice.ask_to_choose)
+        dialog.drill_wanted.connect(self._choice.ask_to_show_brief)
         dialog.run_wanted.connect(self.run_wanted)
         dialog.removal_wanted.connect(self._ask_removal)
         dialog.finished.connect(dialog.deleteLater)
@@ -142,9 +153,9 @@ class BundleDialogs(WindowPart):
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()
         if box.clickedButton() is remove:
-            self.remove(key)
+            self.remove_bundle(key)
 
-    def remove(self, key: str) -> None:
+    def remove_bundle(self, key: str) -> None:
         """Remove an imported bundle."""
         try:
             bundle_store.remove_bundle(key)
@@ -152,5 +163,5 @@ class BundleDialogs(WindowPart):
             self._notice.show_warning(str(problem))
         if self.dialog is not None:
             self._fill_list()
-        if self._navigation.is_shown(self._picker):
+        if self._navigation.is_page_shown(self._start_page_view):
             self._navigation.show_home()

@@ -14,7 +14,7 @@ from app.words.language import tr, trn
 from engine.json_text import parse_json
 
 
-class JoinEntries(Struct, frozen=True):
+class StoredSeat(Struct, frozen=True):
     """Entries of the join dialog that a person needs to return to a seat."""
 
     code: str = ""
@@ -24,35 +24,38 @@ class JoinEntries(Struct, frozen=True):
     """True if the class was not over when the person left the seat."""
 
 
-def load_seat(store: WindowSettings) -> JoinEntries:
+def load_seat(store: WindowSettings) -> StoredSeat:
     """Return the seat that was stored last, or empty entries if there is none."""
     try:
         match parse_json(store.get(settings.CLASS_SEAT) or "{}"):
             case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:
-                return JoinEntries(code, name, consent, is_open)
+                return StoredSeat(code, name, consent, is_open)
     except ValueError:
         pass
-    return JoinEntries()
+    return StoredSeat()
 
 
-def store_seat(store: WindowSettings, seat: JoinEntries) -> None:
+def store_seat(store: WindowSettings, seat: StoredSeat) -> None:
     """Store the seat, so that the start page can offer to return to it."""
     store.set(settings.CLASS_SEAT, json.dumps(asdict(seat)))
     store.sync()  # written now, because the seat is needed after a crash of the window
 
 
-def offer_return(
-    store: WindowSettings, notice: NoticeBar, hold: Callable[[Path], object], join: Callable[[], object]
+def offer_class_return(
+    store: WindowSettings,
+    notice: NoticeBar,
+    host_class: Callable[[Path], object],
+    join_class: Callable[[], object],
 ) -> None:
     """Offer to reopen the class that this window hosted, or else to return to its seat."""
-    database = Path(store.get(settings.CLASS_HELD))
+    database = Path(store.get(settings.HOSTED_CLASS_DATABASE))
     if database.is_file() and (description := _describe_class(database)):
-        notice.show_offer(description, tr("Continue your class"), lambda: hold(database))
+        notice.show_offer(description, tr("Continue your class"), lambda: host_class(database))
         return
     seat = load_seat(store)
     if seat.open:
         text = tr("You were in a class as {name}, and it was not over.").format(name=seat.name)
-        notice.show_offer(text, tr("Return to your class"), join)
+        notice.show_offer(text, tr("Return to your class"), join_class)
 
 
 def _describe_class(database: Path) -> str:

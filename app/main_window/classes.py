@@ -22,7 +22,7 @@ from app.classroom.code import InvalidJoinCodeError, parse_invitation
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.log_entries import list_effective_entries
 from app.classroom.messages.replies import (
-    TO_INSTRUCTOR,
+    INSTRUCTOR_MESSAGE_READER,
     DashboardUpdate,
     ObservationEnded,
     ObservedRun,
@@ -32,23 +32,23 @@ from app.classroom.messages.replies import (
     RequestFailed,
 )
 from app.classroom.models import INJECT
-from app.classroom.plan import KINDS, parse_plan
+from app.classroom.plan import PART_KIND_NAMES, parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
-from app.classroom.room_check import RoomFinding, check_class
+from app.classroom.room_check import ClassCheckResult, check_class
 from app.classroom.scenario import parse_scenario
-from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
+from app.classroom.seat_log import SEAT_FILE_SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
-from app.classroom.seat_sheet import build_sheet
+from app.classroom.seat_sheet import build_join_sheet
 from app.classroom.suggested_answers import suggest_answers
 from app.files import atomic_write
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from app.main_window import signature
-from app.main_window.class_offers import JoinEntries, load_seat, store_seat
+from app.main_window.class_offers import StoredSeat, load_seat, store_seat
 from app.main_window.confirmations import ConfirmationDialogs
-from app.main_window.library import Library
+from app.main_window.library import ScenarioLibrary
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
-from app.main_window.window_seat import WindowSeat, apply_actions
+from app.main_window.window_seat import WindowSeat, apply_seat_actions
 from app.settings import WindowSettings
 from app.views.classroom import InstructorStation, JoinClassDialog, JumpTarget, ReplayPage, StartClassDialog
 from app.views.topology import TopologyView
@@ -62,14 +62,14 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 from engine.localization import restore_from_json
 
-PORT: Final = JOIN_PORT
+PREFERRED_PORT: Final = JOIN_PORT
 """Preferred TCP port of a class that this window hosts."""
-TEST_PARTS: Final = "".join(
+TEST_PARTS_TOML: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
-    for kind in KINDS
+    for kind in PART_KIND_NAMES
 )
 """Plan text of a lesson with tests before it, after it, and some weeks later."""
-NO_SEAT: Final = mark("You are not in a class.")
+NO_SEAT_TEXT: Final = mark("You are not in a class.")
 PROCESS_END_TIMEOUT_MS: Final = 4_000
 """Maximum time in which a host process must end before it is killed."""
 
@@ -81,14 +81,14 @@ class ClassController(QObject):
     """Signal with the state of the seat as text; empty for the normal state."""
     help_wanted = Signal()
     """Signal: F1 was pressed in the instructor station or in a dialog of a class."""
-    _room_checked = Signal(object)
+    _class_checked = Signal(object)
     """Signal with the findings of `check_class`, emitted by its thread."""
 
     def __init__(
         self,
         session: HostSession,
         play: RunController,
-        library: Library,
+        library: ScenarioLibrary,
         confirmations: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
@@ -98,7 +98,7 @@ class ClassController(QObject):
         self._session, self._play, self._library = session, play, library
         self._confirmations = confirmations
         self._notice, self._store, self._parent = notice, store, parent
-        self.board: InstructorStation | None = None
+        self.station: InstructorStation | None = None
         self.seat: WindowSeat | None = None
         self._host: QProcess | None = None
         self._console: QProcess | None = None
@@ -107,12 +107,12 @@ class ClassController(QObject):
         """Join dialog that stays open until the seat is in the class; None if there is none."""
         self._shown_history: History | None = None
         """Run of the observed seat; None if no seat is observed."""
-        self._picture: TopologyView | None = None
+        self._topology: TopologyView | None = None
         self._shown_part = 0
         """Number of the part whose drill the instructor station shows."""
         self._partial_lines = {"host": "", "console": ""}
 
-        self._room_checked.connect(self._show_check_findings)
+        self._class_checked.connect(self._show_check_findings)
 
     # --- holding one
 
@@ -126,17 +126,17 @@ class ClassController(QObject):
 
         If this window already hosts a class, show the instructor station and return None.
         """
-        if self._host is not None and self.board is not None:
+        if self._host is not None and self.station is not None:
             self._notice.hide_notice()
-            self.board.show()
-            self.board.activateWindow()
+            self.station.show()
+            self.station.activateWindow()
             return None
         drills = [(summary.name, summary.title) for summary in self._library.summaries.values()]
-        folder = str(get_default_folder() / "classes")
+        folder = str(get_profile_folder() / "classes")
         titles = sorted(drills, key=lambda drill: drill[1])
         dialog = StartClassDialog(titles, folder, self._parent, list_addresses())
         dialog.select_drill(name)
-        dialog.wanted.connect(self.start_class)
+        dialog.class_wanted.connect(self.start_class)
         dialog.continue_wanted.connect(lambda file: self.reopen_class(Path(file)))
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
@@ -159,7 +159,7 @@ class ClassController(QObject):
         *adds_tests*: add tests before the lesson, after it, and some weeks later. *reflect*: ask for a reflection
         before points are shown. *late_rule*: start time of seats that join late, see `LessonPlan.late`.
         """
-        folder = get_default_folder() / "classes"
+        folder = get_profile_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = database.with_suffix(".toml")
@@ -171,46 +171,46 @@ class ClassController(QObject):
             "late": late_rule,
         }
         options_text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in class_options.items())
-        plan.write_text(options_text + (TEST_PARTS if adds_tests else ""), encoding="utf-8")
+        plan.write_text(options_text + (TEST_PARTS_TOML if adds_tests else ""), encoding="utf-8")
         self._host_class(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
         """Host the class in *database* again, from its last state."""
         self._host_class(database)
 
-    def _host_class(self, database: Path, *words: str, address: str = WILDCARD_ADDRESSES[0]) -> None:
+    def _host_class(self, database: Path, *arguments: str, address: str = WILDCARD_ADDRESSES[0]) -> None:
         """Host the class in *database*, which is new or was hosted before, and listen on *address*."""
         self._database = database
-        self._store.set(settings.CLASS_HELD, str(database))
-        self.board = InstructorStation()
-        self.board.hidden.connect(self._on_station_closed)
-        self.board.line_entered.connect(
+        self._store.set(settings.HOSTED_CLASS_DATABASE, str(database))
+        self.station = InstructorStation()
+        self.station.hidden.connect(self._on_station_closed)
+        self.station.line_entered.connect(
             lambda line, recipient: self._confirmations.confirm_class_input(line, recipient, self._send_line)
         )
-        self.board.help_wanted.connect(self.help_wanted)
-        self.board.sheet_wanted.connect(lambda name: self._save_sheet(Path(name)))
-        self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
-        self.board.report_wanted.connect(self._build_report)
-        self.board.lobby.check_wanted.connect(self._check_room)
-        self.board.end_wanted.connect(lambda: self._confirmations.confirm("close_class", self.stop_host))
+        self.station.help_wanted.connect(self.help_wanted)
+        self.station.join_sheet_wanted.connect(lambda name: self._save_join_sheet(Path(name)))
+        self.station.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
+        self.station.report_wanted.connect(self._build_report)
+        self.station.lobby.check_wanted.connect(self._check_class)
+        self.station.end_wanted.connect(lambda: self._confirmations.confirm("close_class", self.stop_host))
         replay = ReplayPage(TopologyView)
         replay.runs_wanted.connect(self._show_replay)
-        self.board.set_replay(replay)
-        self.board.showMaximized()
-        listen = f"{address}:{select_port(address, int(PORT))}"
+        self.station.set_replay_page(replay)
+        self.station.showMaximized()
+        listen = f"{address}:{select_port(address, int(PREFERRED_PORT))}"
         self._host = self._start_process(
-            "host", self._open_console, *words, "--listen", listen, "--end-with-input"
+            "host", self._open_console, *arguments, "--listen", listen, "--end-with-input"
         )
 
-    def _check_room(self) -> None:
+    def _check_class(self) -> None:
         """Check the class in a thread, because unreachable addresses take seconds."""
-        if self.board is not None:
-            invited = parse_invitation(self.board.code.text())
-            QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_class(invited)))
+        if self.station is not None:
+            invited = parse_invitation(self.station.code.text())
+            QThreadPool.globalInstance().start(lambda: self._class_checked.emit(check_class(invited)))
 
-    def _show_check_findings(self, findings: list[RoomFinding]) -> None:
-        if self.board is not None:
-            self.board.lobby.show_findings(findings)
+    def _show_check_findings(self, findings: list[ClassCheckResult]) -> None:
+        if self.station is not None:
+            self.station.lobby.show_findings(findings)
 
     def _on_station_closed(self) -> None:
         """Show the main window if it is hidden, and offer to open the instructor station again."""
@@ -219,7 +219,7 @@ class ClassController(QObject):
         if self.is_hosting:
             self._notice.show_offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
-    def _start_process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
+    def _start_process(self, command: str, on_line: Callable[[str], None], *arguments: str) -> QProcess:
         """Start `mirrordrill class` *command* in a process. *on_line* receives each line of its standard output."""
         process = QProcess(self)
 
@@ -230,63 +230,63 @@ class ClassController(QObject):
                 on_line(line)
 
         def on_process_finished() -> None:
-            if self.board is not None and process in (self._host, self._console):
+            if self.station is not None and process in (self._host, self._console):
                 text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
                 # the last line of a traceback describes the error
                 reason = text.splitlines()[-1] if text else ""
                 if self._console is None:
-                    self.board.show_failed_start(reason)
-                self.board.show_reply(reason or tr("The class has ended."))
+                    self.station.show_failed_start(reason)
+                self.station.show_reply(reason or tr("The class has ended."))
 
         self._partial_lines[command] = ""
         process.readyReadStandardOutput.connect(read_output)
         process.finished.connect(lambda *_: on_process_finished())
-        self._start_host_process(process, command, *words)
+        self._start_host_process(process, command, *arguments)
         return process
 
-    def _start_host_process(self, process: QProcess, command: str, *words: str) -> None:
+    def _start_host_process(self, process: QProcess, command: str, *arguments: str) -> None:
         """Start `mirrordrill class` *command* in *process*, for the class that this window hosts."""
         process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.start(
-            sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
+            sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *arguments]
         )
 
     def _open_console(self, code: str) -> None:
-        if self.board is not None and self._console is None:
-            self.board.show_code(code)
-            self._show_class(self.board)
+        if self.station is not None and self._console is None:
+            self.station.show_code(code)
+            self._show_class(self.station)
             self._console = self._start_process("console", self._process_host_message)
 
     def _process_host_message(self, line: str) -> None:
-        if self.board is None:
+        if self.station is None:
             return
-        match TO_INSTRUCTOR.read_known(line):
+        match INSTRUCTOR_MESSAGE_READER.read_known(line):
             case DashboardUpdate() as update:
                 if update.part_number != self._shown_part:
                     self._shown_history = None
-                    self._show_class(self.board)
-                self.board.show_dashboard(update)
+                    self._show_class(self.station)
+                self.station.show_dashboard(update)
             case ReplayMoments(moments=moments):
                 self._show_divergences(moments)
             case RequestFailed(of=request, text=text):
-                self.board.show_reply(text)
-                if request == "show" and self.board.replay is not None:
-                    self.board.replay.stop_sharing()
+                self.station.show_reply(text)
+                if request == "show" and self.station.replay is not None:
+                    self.station.replay.stop_sharing()
             case ObservationEnded(text=text):
-                self.board.show_reply(text)
-                self.board.show_watched(None)
+                self.station.show_reply(text)
+                self.station.show_watched_seat(None)
             case ObservedRun() as update:
                 self._show_seat_run(update)
             case ObservedRunUpdate() as update:
                 self._update_seat_view(update)
 
-    def _show_class(self, board: InstructorStation) -> None:
+    def _show_class(self, station: InstructorStation) -> None:
         """Show the drill in the instructor station, with the input lines that it offers as injects."""
         try:
             with closing(ClassRecord(str(self._database), create=False)) as record:
                 part, prepared = record.read_class(), record.read_instructions()
         except RecordUnavailableError as problem:
-            board.show_reply(str(problem))
+            station.show_reply(str(problem))
             return
         if part is None:
             return
@@ -298,15 +298,15 @@ class ClassController(QObject):
         lines += [
             f"{verb} {server}" for server in drill.world.computers for verb in ("power-off", "power-on")
         ]
-        board.lobby.show_late_rule(bool(part.plan) and parse_plan(part.plan).late == "class")
-        board.show_class(
+        station.lobby.show_late_rule(bool(part.plan) and parse_plan(part.plan).late == "class")
+        station.show_class(
             scenario.title, scenario.facilitator or "", list(dict.fromkeys(lines)),
             partial(suggest_answers, scenario), {goal.name: goal.text for goal in drill.scenario.goals},
         )  # fmt: skip
 
     def _show_replay(self, seats: Sequence[int]) -> None:
         """Show the recorded runs of *seats* in the replay of the instructor station."""
-        if self.board is None or self.board.replay is None:
+        if self.station is None or self.station.replay is None:
             return
         try:
             with closing(ClassRecord(str(self._database), create=False)) as record:
@@ -320,16 +320,16 @@ class ClassController(QObject):
         scenario, runs = parse_scenario(part.scenario_text, part.scenario_name), []
         for number, acts in logs.items():
             history = History(Drill(scenario, part.seed, DrillMode.PRACTICE))
-            apply_actions(history, acts, 0)
-            runs.append((self.board.describe_seat(number, names[number]), history))
-        self.board.replay.show_runs(runs)
+            apply_seat_actions(history, acts, 0)
+            runs.append((self.station.describe_seat(number, names[number]), history))
+        self.station.replay.show_runs(runs)
 
-    def _show_divergences(self, moments: Sequence[ReplayMoment]) -> None:
+    def _show_divergences(self, divergences: Sequence[ReplayMoment]) -> None:
         """Show the times at which seats diverged: the best choice, and the most frequent other choice."""
-        if self.board is None or self.board.replay is None:
+        if self.station is None or self.station.replay is None:
             return
         targets = []
-        for moment in moments:
+        for moment in divergences:
             best, *other_choices = moment.choices
             other_choice = max(other_choices, key=lambda choice: len(choice.seats))
             words = [
@@ -339,52 +339,52 @@ class ClassController(QObject):
                 best=words[0], n=len(best.seats), other=words[1], m=len(other_choice.seats)
             )
             targets.append(JumpTarget(moment.t_s, text, (tuple(best.seats), tuple(other_choice.seats))))
-        self.board.replay.show_divergences(targets)
+        self.station.replay.show_divergences(targets)
         if not targets:
             self._show_on_dashboard(tr("So far all seats have made the same choices."))
 
     def _show_seat_run(self, message: ObservedRun) -> None:
         """Show the run of a seat live in the instructor station."""
-        if self.board is None:
+        if self.station is None:
             return
         scenario, mode = parse_scenario(message.text, message.scenario), DrillMode(message.mode)
         # the mode does not change the world, and the instructor may see everything
         if mode is DrillMode.EXAM:
             mode = DrillMode.PRACTICE
         self._shown_history = history = History(Drill(scenario, message.seed, mode))
-        apply_actions(history, message.acts, message.tick)
-        if self._picture is None:
-            self._picture = TopologyView()
-            self._picture.requested.connect(self.board.send_to_watched)
-            self.board.set_view(self._picture)
-        self._picture.show_drill(history.drill)
+        apply_seat_actions(history, message.acts, message.tick)
+        if self._topology is None:
+            self._topology = TopologyView()
+            self._topology.requested.connect(self.station.send_to_watched_seat)
+            self.station.set_live_view(self._topology)
+        self._topology.show_drill(history.drill)
         self._show_watched_seat(message.seat, history.drill)
 
     def _update_seat_view(self, message: ObservedRunUpdate) -> None:
-        if self._shown_history is None or self._picture is None or self.board is None:
+        if self._shown_history is None or self._topology is None or self.station is None:
             return
-        apply_actions(self._shown_history, message.acts, message.tick)
-        self._picture.show_world(self._shown_history.drill.world)
+        apply_seat_actions(self._shown_history, message.acts, message.tick)
+        self._topology.show_world(self._shown_history.drill.world)
         self._show_watched_seat(message.seat, self._shown_history.drill)
 
     def _show_watched_seat(self, seat: int, drill: Drill) -> None:
         """Show the number of the observed seat, its time and its inputs."""
-        if self.board is not None:
+        if self.station is not None:
             lines = [
                 f"{formatting.format_run_time(item.tick / TICKS_PER_S)}  {item.line_without_time}"
                 for item in drill.journal
             ]
-            self.board.show_watched(seat, drill.world.t_s, lines)
+            self.station.show_watched_seat(seat, drill.world.t_s, lines)
 
     def _send_line(self, line: str) -> None:
         if self._console is not None:
             self._console.write(f"{line}\n".encode())
 
-    def _save_sheet(self, file: Path) -> None:
+    def _save_join_sheet(self, file: Path) -> None:
         """Save the printable page for the seats, with the join code and the steps."""
-        if self.board is None:
+        if self.station is None:
             return
-        page = build_sheet(self.board.title.text(), self.board.code.text())
+        page = build_join_sheet(self.station.title.text(), self.station.code.text())
         try:
             atomic_write.write_atomically(file, page.encode())
         except OSError as problem:
@@ -445,8 +445,8 @@ class ClassController(QObject):
         )
 
     def _show_on_dashboard(self, text: str) -> None:
-        if self.board is not None:
-            self.board.show_reply(text)
+        if self.station is not None:
+            self.station.show_reply(text)
 
     def stop_host(self) -> None:
         """Stop the class host and close the instructor station. The record of the class remains."""
@@ -457,11 +457,11 @@ class ClassController(QObject):
                 if not process.waitForFinished(PROCESS_END_TIMEOUT_MS):
                     process.kill()  # no data is lost, because acknowledged inputs are on disk
                     process.waitForFinished(PROCESS_END_TIMEOUT_MS)
-        if self._host is not None and self.board is not None:
-            self._store.set(settings.CLASS_HELD, "")
-            self.board.close()
-            self.board.deleteLater()
-            self.board, self._shown_history, self._picture = None, None, None
+        if self._host is not None and self.station is not None:
+            self._store.set(settings.HOSTED_CLASS_DATABASE, "")
+            self.station.close()
+            self.station.deleteLater()
+            self.station, self._shown_history, self._topology = None, None, None
             self._notice.show_info(tr("The class is saved in {file}.").format(file=self._database))
         self._host = self._console = None
 
@@ -473,7 +473,7 @@ class ClassController(QObject):
         dialog = JoinClassDialog(
             seat.name or signature.get_player_name(self._store), self._parent, seat.code, seat.consent
         )
-        dialog.wanted.connect(self.join_class)
+        dialog.join_wanted.connect(self.join_class)
         dialog.canceled.connect(self._cancel_join)
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         self._dialog = dialog
@@ -520,24 +520,28 @@ class ClassController(QObject):
         self._leave_seat()
         try:
             file = Path(code)
-            target = read_handout(file) if file.suffix == SUFFIX or file.is_file() else parse_invitation(code)
+            target = (
+                read_handout(file)
+                if file.suffix == SEAT_FILE_SUFFIX or file.is_file()
+                else parse_invitation(code)
+            )
             attendance = GuiSeat(target, name, consent, part)
         except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
             self._show_join_problem(str(problem))
             return
-        store_seat(self._store, JoinEntries(code, name, consent, open=True))
+        store_seat(self._store, StoredSeat(code, name, consent, open=True))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self, self._parent)
         seat.state_shown.connect(self.seat_state_shown)
-        seat.trying.connect(self._show_join_progress)
-        seat.failed.connect(self._show_join_problem)
+        seat.join_progressed.connect(self._show_join_progress)
+        seat.join_failed.connect(self._show_join_problem)
         seat.joined.connect(self._on_joined)
         seat.class_over.connect(self._on_class_over)
-        seat.another_part.connect(lambda number, consent: self.join_class(code, name, consent, number))
+        seat.part_changed.connect(lambda number, consent: self.join_class(code, name, consent, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
         """Ask for a question and send it to the instructor. If the hand is raised, lower it instead."""
         if self.seat is None:
-            self._notice.show_info(tr(NO_SEAT))
+            self._notice.show_info(tr(NO_SEAT_TEXT))
             return None
         if self.seat.hand is not None:
             self.seat.raise_hand(None)
@@ -552,7 +556,7 @@ class ClassController(QObject):
     def toggle_observation_consent(self) -> None:
         """Permit the instructor to observe this seat, or withdraw the permission."""
         if self.seat is None:
-            self._notice.show_info(tr(NO_SEAT))
+            self._notice.show_info(tr(NO_SEAT_TEXT))
         else:
             self.seat.toggle_observation_consent()
 
@@ -563,7 +567,7 @@ class ClassController(QObject):
 
     def stop(self) -> None:
         """Stop all processes of the class, because the window closes."""
-        held_class = self._store.get(settings.CLASS_HELD)
+        held_class = self._store.get(settings.HOSTED_CLASS_DATABASE)
         self._leave_seat()
         self.stop_host()
-        self._store.set(settings.CLASS_HELD, held_class)
+        self._store.set(settings.HOSTED_CLASS_DATABASE, held_class)

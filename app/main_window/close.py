@@ -8,9 +8,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication
 
 from app import settings
-from app.main_window.appearance import Appearance
-from app.main_window.navigation import Navigation
-from app.main_window.query_drafts import QueryDrafts
+from app.main_window.appearance import AppearanceSettings
+from app.main_window.navigation import PageNavigation
+from app.main_window.query_drafts import QueryDraftStore
 from app.main_window.shared_parts import SharedParts, WindowPart
 
 
@@ -20,9 +20,9 @@ class CloseGuard(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        drafts: QueryDrafts,
-        navigation: Navigation,
-        appearance: Appearance,
+        drafts: QueryDraftStore,
+        navigation: PageNavigation,
+        appearance: AppearanceSettings,
         find_hosted: Callable[[], str],
     ) -> None:
         super().__init__(shared)
@@ -33,7 +33,7 @@ class CloseGuard(WindowPart):
         it.
         """
 
-    def close(self, event: QCloseEvent) -> None:
+    def handle_close_event(self, event: QCloseEvent) -> None:
         """Ignore *event* if the user must answer a question first.
 
         Otherwise, store query drafts, card positions, layout and run.
@@ -81,7 +81,7 @@ class SettingsWriter(WindowPart):
 
     def write(self) -> None:
         """Write the settings to disk now. Report each problem only once."""
-        problem = self._store.problem
+        problem = self._store.write_problem
         if problem and not self._is_reported:
             self._notice.show_warning(problem)
         self._is_reported = bool(problem)
@@ -93,5 +93,5 @@ class SettingsWriter(WindowPart):
 
     def write_at_start(self) -> None:
         """Write the settings at the start, when the user can still fix a problem."""
-        self._store.set(settings.GEOMETRY, self._window.saveGeometry())
+        self._store.set(settings.WINDOW_GEOMETRY, self._window.saveGeometry())
         self.write()

@@ -10,14 +10,14 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.main_window.actions import Actions
+from app.main_window.actions import WindowActions
 from app.main_window.desk import Desk
-from app.main_window.drill_choice import DrillChoice
+from app.main_window.drill_choice import DrillSelectionController
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.view_models.offers import DATABASES_OFFERED, ActionTarget
-from app.views.console import Console
-from app.views.palette import Palette, strip_mnemonic
+from app.view_models.offers import OFFERED_DATABASES_MAX, ActionTarget
+from app.views.console import QueryConsole
+from app.views.palette import CommandPalette, strip_mnemonic
 from app.views.topology import TopologyView
 from app.widgets import keys
 from app.widgets.shared_actions import add_heading
@@ -26,7 +26,7 @@ from app.words.language import tr
 from engine.model import World
 
 
-def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
+def list_action_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
     """Return all objects that have actions, by kind. If there are many databases, return only *open_database*."""
     servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
@@ -34,7 +34,7 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
     links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
     clients = [ActionTarget("client", (name,)) for name in world.clients]
     names_there = world.list_databases()
-    has_many = len(names_there) > DATABASES_OFFERED
+    has_many = len(names_there) > OFFERED_DATABASES_MAX
     databases = [
         ActionTarget("database", (name,)) for name in names_there if name == open_database or not has_many
     ]
@@ -61,7 +61,7 @@ class FaultMenu(QObject):
         menu, drill, fill_one = self._menu, self._session.drill, self._topology.fill_menu
         menu.clear()
         if drill is not None:
-            for kind, targets in list_targets(drill.world, self._topology.acts.opened):
+            for kind, targets in list_action_targets(drill.world, self._topology.shared_actions.opened):
                 if targets:
                     add_heading(menu, kind)
                 for target in targets:
@@ -81,39 +81,42 @@ def _refill_menu(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, A
 DYNAMIC_MENUS: Final = ("&Faults",)
 """Menus that are filled when they open. The palette finds their actions elsewhere."""
 
-Group = tuple[str, list[QAction]]
+PaletteGroup = tuple[str, list[QAction]]
 
 
-class PaletteCommands(WindowPart):
+class PaletteController(WindowPart):
     """Command palette with its entries."""
 
     def __init__(
         self,
         shared: SharedParts,
-        actions: Actions,
+        actions: WindowActions,
         menus: Mapping[str, QMenu],
         desk: Desk,
-        choice: DrillChoice,
+        choice: DrillSelectionController,
     ) -> None:
         super().__init__(shared)
         self._actions, self._menus = actions.by_name, menus
-        self._console, self._topology = desk.get_view_of(Console), desk.get_view_of(TopologyView)
+        self._console, self._topology = (
+            desk.get_view_by_class(QueryConsole),
+            desk.get_view_by_class(TopologyView),
+        )
         self._choice = choice
-        self._palette = Palette(shared.window)
+        self._palette = CommandPalette(shared.window)
 
     def open(self) -> None:
         """Show the palette with all commands that are currently available."""
         self._palette.set_actions(self.list_groups())
-        self._palette.open()
+        self._palette.open_palette()
 
-    def list_groups(self) -> Iterator[Group]:
+    def list_groups(self) -> Iterator[PaletteGroup]:
         """Yield the groups of entries: a title, and the actions under it."""
         yield "", _add_english_texts(self._actions.items())
         tools = {f"query.{name}": action for name, action in self._console.tools.items()}
         yield tr("Query"), _add_english_texts(tools.items())
         drill = self._session.drill
         if drill is not None:
-            for _, targets in list_targets(drill.world, self._topology.acts.opened):
+            for _, targets in list_action_targets(drill.world, self._topology.shared_actions.opened):
                 for target in targets:
                     yield target.title, self._topology.list_actions(target)
         offered = {*self._actions.values(), *self._console.tools.values()}
@@ -139,7 +142,7 @@ class PaletteCommands(WindowPart):
             action = QAction(owner)
             action.setObjectName(name)
             action.setProperty(SEARCH_WORDS_PROPERTY, name)
-            action.triggered.connect(lambda: self._choice.ask_to_choose(name))
+            action.triggered.connect(lambda: self._choice.ask_to_show_brief(name))
         action.setText(title.replace("&", "&&"))
         return action
 
@@ -154,7 +157,7 @@ def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     return english_actions
 
 
-def _collect_menu_only_entries(menu: QMenu, known_actions: set[QAction]) -> Iterator[Group]:
+def _collect_menu_only_entries(menu: QMenu, known_actions: set[QAction]) -> Iterator[PaletteGroup]:
     """Yield the entries that exist only in *menu* and its submenus, grouped by menu title."""
     menu.aboutToShow.emit()  # updates menus whose content depends on the current state
     single = []

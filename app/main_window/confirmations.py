@@ -2,7 +2,7 @@
 
 `CONFIRMED_ACTIONS` and `CONFIRMED_VERBS` list these actions. Parts of the window with other irrevocable
 actions call `confirm`.
-Revocable actions are applied without a question. A notice offers to undo them for `UNDO_S`.
+Revocable actions are applied without a question. A notice offers to undo them for `UNDO_OFFER_S`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
-from app.widgets.input_guard import get_guard
+from app.widgets.input_guard import get_input_guard
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.tables import read_table
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.main_window.session import HostSession
     from engine.drill.running.drill import Drill
 
-UNDO_S: Final = 10.0
+UNDO_OFFER_S: Final = 10.0
 """Wall time for which a notice offers to undo an action. Assumed."""
 
 
@@ -40,14 +40,16 @@ class ConfirmationText(Struct, frozen=True):
     """Label of a third button, which loses no data; empty if there is none."""
 
 
-QUESTIONS: Final = {
+CONFIRMATION_TEXTS: Final = {
     row.pop("key"): ConfirmationText(**row) for row in read_table("app.main_window", "confirmations.tsv")
 }
 """Action -> its confirmation text."""
 
-PROGRESS_SAVED: Final = mark("your progress is saved, and you can resume it from the start page.")
-IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
-PROGRESS_NOT_SAVED: Final = mark("this run is not recorded, so your progress will be lost.")
+PROGRESS_SAVED_TEXT: Final = mark("your progress is saved, and you can resume it from the start page.")
+CLASS_PROGRESS_SAVED_TEXT: Final = mark(
+    "your progress is saved. To resume, join with the same code and name."
+)
+PROGRESS_NOT_SAVED_TEXT: Final = mark("this run is not recorded, so your progress will be lost.")
 
 CONFIRMED_ACTIONS: Final = {
     "drill.open": "leave",
@@ -87,7 +89,7 @@ class ConfirmationDialogs(QObject):
     @property
     def is_run_at_risk(self) -> bool:
         """Return whether an unfinished run of the user is in progress. A run that is only watched does not count."""
-        drill = self._session.live
+        drill = self._session.live_drill
         return drill is not None and not drill.finished and not self._watching()
 
     def add_confirmation(self, name: str, callback: Callable[[], object]) -> Callable[[], object]:
@@ -108,7 +110,7 @@ class ConfirmationDialogs(QObject):
     def confirm_input(self, line: str, callback: Callable[[str], object]) -> None:
         """Pass an input line of a panel to *callback*. Ask first if the line costs points or ends the run."""
         verb, _, words = line.partition(" ")
-        cost = _get_hint_cost(self._session.live, words) if verb == "hint" else None
+        cost = _get_hint_cost(self._session.live_drill, words) if verb == "hint" else None
         if not self.is_run_at_risk or verb not in CONFIRMED_VERBS or cost == 0.0:
             callback(line)
         else:
@@ -134,24 +136,26 @@ class ConfirmationDialogs(QObject):
         question_key: str,
         callback: Callable[[], object],
         third_callback: Callable[[], object] | None = None,
-        **facts: str,
+        **text_values: str,
     ) -> None:
         """Ask the question with the key *question_key*, and call *callback* if the user agrees.
 
-        A second question replaces the first. *third_callback* is called for the third answer. *facts* are
+        A second question replaces the first. *third_callback* is called for the third answer. *text_values* are
         inserted into the text.
         """
         if self.box is not None:
             self.box.reject()
-        running, drill = self._session.running, self._session.live
+        running, drill = self._session.is_running, self._session.live_drill
         self._session.pause()
         is_unscored = drill is not None and not drill.scenario.scored
-        question = QUESTIONS["finish_free" if question_key == "finish" and is_unscored else question_key]
+        question = CONFIRMATION_TEXTS[
+            "finish_free" if question_key == "finish" and is_unscored else question_key
+        ]
         box = self.box = QMessageBox(QApplication.activeWindow() or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(tr(question.text))
-        box.setInformativeText(tr(question.consequence).format(**facts))
+        box.setInformativeText(tr(question.consequence).format(**text_values))
         yes = box.addButton(tr(question.yes), QMessageBox.ButtonRole.DestructiveRole)
         button = box.addButton(tr(question.cancel_label), QMessageBox.ButtonRole.RejectRole)
         other_button = (
@@ -170,14 +174,14 @@ class ConfirmationDialogs(QObject):
                 callback()
             elif clicked is other_button and third_callback is not None:
                 third_callback()
-            live = self._session.live
+            live = self._session.live_drill
             if running and live is drill and live is not None and not live.finished:
                 self._session.play()
 
         box.finished.connect(on_answered)
         box.open()
         other_button.setFocus()
-        get_guard().record_appearance(box)
+        get_input_guard().record_appearance(box)
 
 
 def _get_hint_cost(drill: Drill | None, arguments: str) -> float:

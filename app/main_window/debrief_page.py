@@ -10,23 +10,23 @@ from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.export import runbook, sheets
-from app.export.page import build_page
-from app.export.pdf import PdfWriteError, write_pdf
+from app.export.page import build_debrief_html
+from app.export.pdf import PdfWriteError, write_debrief_pdf
 from app.export.source import ExportSource
 from app.files import atomic_write, certificates, run_files
 from app.files.learning_paths import load_learning_paths
 from app.files.run_files import RunFileError
 from app.learning.reflection import Reflection
 from app.main_window import signature
-from app.main_window.navigation import Navigation
+from app.main_window.navigation import PageNavigation
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
 from app.settings import REFLECT_FIRST
 from app.storage import RunId, StorageError
 from app.view_models.debrief.model import DebriefModel, describe_result
-from app.views.debrief import Debrief
-from app.widgets.input_guard import get_guard
+from app.views.debrief import DebriefView
+from app.widgets.input_guard import get_input_guard
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_for_file, confirm_replacement
 from app.words.language import tr
@@ -71,7 +71,7 @@ class FinishNotice(QObject):
         self._timer.timeout.connect(self._proceed_when_quiet)
 
     @property
-    def waiting(self) -> bool:
+    def is_waiting(self) -> bool:
         """Return whether the notice is shown and the debrief is about to open."""
         return self._on_done is not None
 
@@ -101,7 +101,7 @@ class FinishNotice(QObject):
             callback()
 
     def _proceed_when_quiet(self) -> None:
-        left_s = TYPING_PAUSE_S - get_guard().quiet_s
+        left_s = TYPING_PAUSE_S - get_input_guard().since_last_key_s
         if left_s > 0.0:
             self._timer.start(round(1000 * left_s) + 1)
         else:
@@ -112,7 +112,7 @@ REVIEW_BUDGET_S: Final = 0.02
 """Wall time that the review may take before the page is shown, so that the page of a short run is complete."""
 
 
-class DebriefPage(WindowPart):
+class DebriefController(WindowPart):
     """Controller of the debrief page and its actions."""
 
     drill_wanted = Signal(str)
@@ -121,13 +121,13 @@ class DebriefPage(WindowPart):
     """Signal: the `DebriefModel` of the run, and its lessons to practice."""
 
     def __init__(
-        self, shared: SharedParts, page: Debrief, navigation: Navigation, gate: QuarantineGate
+        self, shared: SharedParts, page: DebriefView, navigation: PageNavigation, gate: QuarantineGate
     ) -> None:
         super().__init__(shared)
         self._page, self._navigation = page, navigation
         self._gate = gate
         self._analysis = TaskRunner(self)
-        self._analysis.progress.connect(page.show_progress)
+        self._analysis.progress_changed.connect(page.show_progress)
         self._pending_exports: list[Callable[[], None]] = []
         """Exports that wait for the analysis."""
         self._report: Report | None = None
@@ -148,10 +148,10 @@ class DebriefPage(WindowPart):
         """True if the page asks for a reflection before it shows results."""
         self._next_scenario = ""
         """Name of the recommended next drill; empty if there is none."""
-        self.moment = FinishNotice(shared.notice, self)
-        shared.play.run_started.connect(self.moment.cancel)
-        shared.session.finished.connect(self._show_finished)
-        page.retry_wanted.connect(shared.play.retry)
+        self.stage_controller = FinishNotice(shared.notice, self)
+        shared.play.run_started.connect(self.stage_controller.cancel)
+        shared.session.run_finished.connect(self._show_finished)
+        page.retry_wanted.connect(shared.play.retry_run)
         page.new_seed_wanted.connect(self._begin_with_new_seed)
         page.solution_wanted.connect(self._watch_reference)
         page.watch_wanted.connect(self._replay_from)
@@ -161,7 +161,7 @@ class DebriefPage(WindowPart):
         page.best_continuation_wanted.connect(self._watch_best)
         page.reflected.connect(self._on_reflected)
         page.reflection_toggled.connect(partial(shared.store.set, REFLECT_FIRST))
-        page.export_wanted.connect(self.export)
+        page.export_wanted.connect(self.export_run)
         page.leave_wanted.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
 
@@ -173,7 +173,7 @@ class DebriefPage(WindowPart):
     # --- run on screen --------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
-        live = self._session.live
+        live = self._session.live_drill
         if self._play.is_practicing:
             return  # after a lesson, the debrief of the run before it is shown
         if self._play.is_in_class and live is not None and not live.permissions.shows_truth:
@@ -182,7 +182,7 @@ class DebriefPage(WindowPart):
             report["ended_by"] = ENDED_BY_INSTRUCTOR
         self._report = report
         self._navigation.pause_run()
-        self._drill = self._session.live
+        self._drill = self._session.live_drill
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._play.run_id
         asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.asks_for_reflection
@@ -192,7 +192,7 @@ class DebriefPage(WindowPart):
             self._notice.hide_notice()
             self._show_run(report)
         else:
-            self.moment.show_reason(describe_result(report), lambda: self._show_run(report))
+            self.stage_controller.show_reason(describe_result(report), lambda: self._show_run(report))
 
     def show_stored(self, run_id: int) -> None:
         """Show the debrief of the finished run *run_id* from the profile."""
@@ -212,7 +212,7 @@ class DebriefPage(WindowPart):
             if altered:
                 self._notice.show_warning(" ".join(altered))
             elif report.get("version") == get_program_version():
-                self._compare(report, RunId(run_id))
+                self._compare_with_recording(report, RunId(run_id))
 
         self._replay_and_show(report, text, RunId(run_id), report_differences)
 
@@ -233,9 +233,9 @@ class DebriefPage(WindowPart):
         self._gate.admit_run(report, scenario, str(file), partial(self._open_report, report, text))
 
     def _open_report(self, report: Report, text: str) -> None:
-        self._replay_and_show(report, text, None, partial(self._compare, report))
+        self._replay_and_show(report, text, None, partial(self._compare_with_recording, report))
 
-    def _compare(self, report: Report, run_id: RunId | None = None) -> None:
+    def _compare_with_recording(self, report: Report, run_id: RunId | None = None) -> None:
         """Report whether the replay matches the recorded states. For a run of the profile, report only a mismatch."""
         drill = self._drill
         if drill is None:
@@ -267,7 +267,9 @@ class DebriefPage(WindowPart):
             self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
             self._show_run(report, callback)
         else:
-            self._play.reopen(report, self._scenario, run_id, partial(self._on_reopened, report, callback))
+            self._play.reopen_run(
+                report, self._scenario, run_id, partial(self._on_reopened, report, callback)
+            )
 
     def _on_reopened(self, report: Report, callback: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
@@ -287,7 +289,7 @@ class DebriefPage(WindowPart):
             self._navigation.show_home()
         elif (self._play.is_watching or self._play.is_practicing) and self._scenario is not None:
             reopen = partial(self._on_reopened, self._report, lambda: None)
-            self._play.reopen(self._report, self._scenario, self._run_id, reopen)
+            self._play.reopen_run(self._report, self._scenario, self._run_id, reopen)
         else:
             self._show_run(self._report)
 
@@ -316,7 +318,7 @@ class DebriefPage(WindowPart):
             self._regret_analysis,
             self._lessons,
             self._provisional,
-            self._analysis.running or self._is_pending(),
+            self._analysis.is_running or self._is_pending(),
             self._read_reflection(),
             self._library.get_title(self._next_scenario) if self._next_scenario else "",
         )
@@ -342,16 +344,16 @@ class DebriefPage(WindowPart):
     # --- analysis -------------------------------------------------------------------------------------------
 
     def _forget_analysis(self) -> None:
-        self._analysis.cancel()
+        self._analysis.cancel_task()
         self._source = self._regret_analysis = self._lessons = None
         self._provisional, self._search_effort = False, SEARCH_PLANS_MAX
         self._pending_exports = []
 
-    def show_page(self) -> None:
+    def handle_page_change(self) -> None:
         """Cancel the analysis when another page is shown instead of the debrief."""
-        if self._navigation.is_shown(self._page) or not self._analysis.running:
+        if self._navigation.is_page_shown(self._page) or not self._analysis.is_running:
             return
-        self._analysis.cancel()
+        self._analysis.cancel_task()
         self._provisional = self._regret_analysis is not None
         self._write_pending_export()
 
@@ -361,11 +363,11 @@ class DebriefPage(WindowPart):
         if drill is None:
             return
         if source is None:
-            self._analysis.start(
+            self._analysis.start_task(
                 review_run_in_slices(drill), partial(self._receive_review, drill), REVIEW_BUDGET_S
             )
         elif source.report["score"]["scored"] and (self._regret_analysis is None or self._provisional):
-            self._analysis.start(
+            self._analysis.start_task(
                 self._analyze_regret(drill, source.review, SEARCH_PLANS_MAX), self._receive_analysis
             )
         self._page.update_run(self._build_model())
@@ -381,7 +383,7 @@ class DebriefPage(WindowPart):
         self, drill: Drill, review: Review, effort: int
     ) -> CooperativeTask[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
         """Compute the regret analysis of the run, and for each lesson a continuation that a person can apply."""
-        plans = list(certificates.load_plans(drill))
+        plans = list(certificates.load_certified_plans(drill))
         if effort > SEARCH_PLANS_MAX and self._regret_analysis is not None:
             # known plans contain the run's own inputs, such as injected faults, which must not be repeated
             own_lines = {item.line for item in drill.journal}
@@ -393,7 +395,7 @@ class DebriefPage(WindowPart):
         account = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = convert_reference_steps([(step.tick, step.line) for step in steps])
-        account, lessons = self._exclude_foreign_end(account), []
+        account, lessons = self._exclude_instructor_end(account), []
         new = partial(SearchDrill, drill.scenario, drill.seed)
         for loss in find_lessons(account):
             blamed = attribute_loss_to_command(new(), loss, account, drill.journal)
@@ -403,14 +405,14 @@ class DebriefPage(WindowPart):
             )
         return account, tuple(lessons)
 
-    def _exclude_foreign_end(self, account: RegretAnalysis) -> RegretAnalysis:
+    def _exclude_instructor_end(self, regret_analysis: RegretAnalysis) -> RegretAnalysis:
         """Return the analysis without the end of the run, if the instructor of a class ended the run."""
         is_foreign = self._report is not None and self._report["ended_by"] == ENDED_BY_INSTRUCTOR
-        return exclude_finish(account) if is_foreign else account
+        return exclude_finish(regret_analysis) if is_foreign else regret_analysis
 
-    def _show_partial_analysis(self, account: RegretAnalysis) -> None:
+    def _show_partial_analysis(self, regret_analysis: RegretAnalysis) -> None:
         """Show a provisional result while the search continues."""
-        self._regret_analysis, self._provisional = self._exclude_foreign_end(account), True
+        self._regret_analysis, self._provisional = self._exclude_instructor_end(regret_analysis), True
         self._page.update_run(self._build_model())
 
     def _receive_analysis(self, result: tuple[RegretAnalysis, tuple[RunSegment, ...]]) -> None:
@@ -425,10 +427,10 @@ class DebriefPage(WindowPart):
     def _search_longer(self) -> None:
         """Repeat the regret analysis with a larger search budget."""
         drill, source = self._drill, self._source
-        if drill is None or source is None or self._analysis.running:
+        if drill is None or source is None or self._analysis.is_running:
             return
         self._search_effort *= LONGER_SEARCH_FACTOR
-        self._analysis.start(
+        self._analysis.start_task(
             self._analyze_regret(drill, source.review, self._search_effort), self._receive_analysis
         )
         self._page.update_run(self._build_model())
@@ -446,7 +448,7 @@ class DebriefPage(WindowPart):
     def _on_reflected(self, reflection: Reflection | None) -> None:
         """Store the person's reflection, if there is one, and show the points."""
         self._asks_for_reflection = False
-        self._play.reflected.emit(reflection)
+        self._play.reflection_finished.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
             try:
                 self._profile.store_reflection(self._run_id, reflection)
@@ -461,11 +463,11 @@ class DebriefPage(WindowPart):
     def _begin_with_new_seed(self) -> None:
         """Start the same drill with a new random seed."""
         if self._scenario is not None and self._report is not None:
-            self._play.begin(self._scenario, self._report["mode"])
+            self._play.begin_run(self._scenario, self._report["mode"])
 
     def _watch_reference(self) -> None:
         if self._scenario is not None and self._report is not None:
-            self._play.watch(self._scenario, int(self._report["seed"]))
+            self._play.watch_reference(self._scenario, int(self._report["seed"]))
 
     def _start_lessons(self) -> None:
         """Practice the mistakes of the run one by one."""
@@ -476,12 +478,12 @@ class DebriefPage(WindowPart):
 
     def _watch_best(self, best: SegmentWithBest) -> None:
         if self._drill is not None:
-            self._play.watch_best(self._drill.scenario, self._drill.seed, best)
+            self._play.watch_best_continuation(self._drill.scenario, self._drill.seed, best)
 
     def _replay_from(self, t_s: float) -> None:
         self._play.replay_from(round(t_s * 100))
 
-    def export(self, kind: str) -> None:
+    def export_run(self, kind: str) -> None:
         """Ask for a file and export the run as *kind*, a key of `EXPORT_LABELS`.
 
         The file is written after the analysis.
@@ -490,13 +492,13 @@ class DebriefPage(WindowPart):
         if report is None or self._drill is None:
             self._notice.show_warning(tr("This run cannot be exported because it cannot be replayed here."))
             return
-        extension, _ = EXPORTS[kind]
+        extension, _ = EXPORT_WRITERS[kind]
         name = f"{report['scenario']}-{report['seed']}{extension}"
         file = ask_for_file(self._window, tr("Save the debrief"), name, f"*{extension}")
         if file is None:
             return
-        needed_part = self._regret_analysis if kind in CURVE_EXPORTS else self._source
-        if self._analysis.running and (needed_part is None or self._provisional):
+        needed_part = self._regret_analysis if kind in CURVE_EXPORT_KINDS else self._source
+        if self._analysis.is_running and (needed_part is None or self._provisional):
             self._pending_exports.append(partial(self._write_export, kind, file))
             self._notice.show_info(tr("The file is written when the analysis is finished."))
         else:
@@ -519,7 +521,7 @@ class DebriefPage(WindowPart):
             regret_analysis=self._regret_analysis,
             lessons=self._lessons,
         )
-        _, write = EXPORTS[kind]
+        _, write = EXPORT_WRITERS[kind]
         if kind == "csv" and not confirm_replacement(
             self._window, tr("Save the debrief"), _list_files(kind, source, file)
         ):
@@ -535,16 +537,20 @@ class DebriefPage(WindowPart):
             paths_text = ", ".join(str(path) for path in _list_files(kind, source, file))
             text = tr("Saved under the name {name}: {file}").format(name=source.player, file=paths_text)
             self._notice.show_offer(
-                text, tr("Change name…"), lambda: signature.ask_for_name(self._window, self._store)
+                text, tr("Change name…"), lambda: signature.ask_for_player_name(self._window, self._store)
             )
 
     def _format_finish_time(self) -> str:
         """Format the end time of the run. For a run that has just ended, use the current time."""
         rows = [run for run in self._library.list_finished_runs() if run.run_id == self._run_id]
         if rows:
-            return signature.format_time(rows[0].finished_at)
-        live = self._session.live
-        return signature.format_time() if live is not None and live is self._drill and live.finished else ""
+            return signature.format_local_time(rows[0].finished_at)
+        live = self._session.live_drill
+        return (
+            signature.format_local_time()
+            if live is not None and live is self._drill and live.finished
+            else ""
+        )
 
 
 def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
@@ -567,17 +573,17 @@ def _list_files(kind: str, source: ExportSource, file: Path) -> list[Path]:
     """Return the files that the export writes. For tables, the names of several files begin with the chosen name."""
     if kind != "csv":
         return [file]
-    return [file.with_name(f"{file.stem}-{name}") for name in sheets.build_sheets(source)]
+    return [file.with_name(f"{file.stem}-{name}") for name in sheets.build_csv_tables(source)]
 
 
 def _write_tables(source: ExportSource, file: Path) -> None:
-    atomic_write.write_all(
-        dict(zip(_list_files("csv", source, file), sheets.build_sheets(source).values(), strict=True))
+    atomic_write.write_all_atomically(
+        dict(zip(_list_files("csv", source, file), sheets.build_csv_tables(source).values(), strict=True))
     )
 
 
 def _write_pdf(source: ExportSource, file: Path) -> None:
-    write_pdf(source, file)
+    write_debrief_pdf(source, file)
 
 
 def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
@@ -587,8 +593,8 @@ def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
     return cast(Report, fields)
 
 
-EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
-    "html": (".html", lambda source, file: atomic_write.write_atomically(file, build_page(source))),
+EXPORT_WRITERS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
+    "html": (".html", lambda source, file: atomic_write.write_atomically(file, build_debrief_html(source))),
     "pdf": (".pdf", _write_pdf),
     "csv": (".csv", _write_tables),
     "json": (".json", lambda source, file: atomic_write.write_atomically(file, run_files.format_run(source))),
@@ -603,5 +609,5 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
 }
 """Kind of export -> file extension, and function that writes the file."""
 
-CURVE_EXPORTS: Final = frozenset({"html", "pdf", "csv"})
+CURVE_EXPORT_KINDS: Final = frozenset({"html", "pdf", "csv"})
 """Kinds of exports that contain the value curve."""

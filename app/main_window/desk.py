@@ -13,18 +13,18 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWi
 from app.widgets import theme
 from app.widgets.docks import (
     DOCK_NAMES,
-    DOCKS,
-    DOCKS_BY_NAME,
+    DOCK_SPECS,
+    DOCK_SPECS_BY_NAME,
     LEARNER,
-    OUTER_DOCKS,
+    OUTER_DOCK_SPECS,
     PRESENTER,
     PROFILE_SHARES,
     DeskView,
-    Dock,
+    DockSpec,
     IncrementalView,
 )
 from app.widgets.reader import find_focus_target, has_keyboard_focus
-from app.widgets.scroll_container import ScrollContainer, set_readable_minimum
+from app.widgets.scroll_container import ScrollContainer, set_readable_minimum_size
 from app.words.language import tr
 from engine.overrides import override
 
@@ -39,21 +39,21 @@ LAYOUT_VERSION: Final = 4
 """Version of the layout, incremented when docks change. Layouts of other versions are ignored."""
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+_BOTTOM_AREA = Qt.DockWidgetArea.BottomDockWidgetArea
 
-NARROW_UNITS: Final = 72.0
+NARROW_WIDTH_UNITS: Final = 72.0
 """Width in line heights below which the desk has two columns: the topology, and tabs with all other views.
 
 Assumed: 1366 pixels at 125% text size, or 1024 pixels at 100%.
 """
-NARROW_SHARE: Final = 0.46
+NARROW_TABS_SHARE: Final = 0.46
 """Share of the width that the tabs have on a narrow desk."""
 
-FLOATING_UNITS: Final = (20, 10)
+FLOATING_DOCK_MIN_UNITS: Final = (20, 10)
 """Minimum width and height of a floating dock, in line heights."""
-LEFT_UNITS: Final = 13.0
+LEFT_AREA_WIDTH_MIN_UNITS: Final = 13.0
 """Minimum width of the left area in line heights. A goal must be readable with large text."""
-LEFT_SHARE_MAX: Final = 0.3
+LEFT_AREA_SHARE_MAX: Final = 0.3
 """Maximum share of the desk's width that LEFT_UNITS may take."""
 RESIZE_JUMP_MIN_PX: Final = 100
 """Minimum change of the desk's size that means a maximized or restored window, not a dragged edge."""
@@ -63,9 +63,9 @@ TURN_TAKING_DATABASES_MIN: Final = 20
 """Number of databases from which views update in turns at high speed, each five times a second. Our choice."""
 RESTORE_TIMEOUT_MS: Final = 2_000
 """Wall time within which a window that leaves full screen has its old size again."""
-EXPLORER_UNITS: Final = 19.0
+EXPLORER_WIDTH_UNITS: Final = 19.0
 """Initial width of Object Explorer in line heights: a database name with its state in brackets."""
-EXPLORER_SHARE: Final = 0.55
+EXPLORER_HEIGHT_SHARE: Final = 0.55
 """Share of the left area's height for Object Explorer below the brief. A tree needs more lines than a text."""
 
 
@@ -75,9 +75,9 @@ def get_widget(view: DeskView) -> QWidget:
     return view
 
 
-def _make_view(dock_spec: Dock) -> DeskView:
+def _make_view(dock_spec: DockSpec) -> DeskView:
     """Import and create a view."""
-    view: DeskView = resolve_name(dock_spec.view)()
+    view: DeskView = resolve_name(dock_spec.view_class_path)()
     return view
 
 
@@ -89,16 +89,16 @@ class Desk(QMainWindow):
     of the four steps from view to window.
     """
 
-    room_changed = Signal()
+    narrow_changed = Signal()
     """Signal: the desk has become narrow or wide."""
     message_ready = Signal(str)
     """Signal with the reason why a panel stays closed."""
-    requested = Signal(str)
+    input_requested = Signal(str)
     """Signal: input line requested by a view."""
     view_created = Signal(str, QWidget)
     """Signal: name of a new view, and its widget."""
 
-    def __init__(self, make_view: Callable[[Dock], DeskView] = _make_view) -> None:
+    def __init__(self, make_view: Callable[[DockSpec], DeskView] = _make_view) -> None:
         super().__init__()
         self._make_view = make_view
         self.setWindowFlags(Qt.WindowType.Widget)
@@ -123,16 +123,16 @@ class Desk(QMainWindow):
         """Share of each panel in the width and height of the desk, as set by the user or the layout."""
         self._shares_due = True
         """True if the current sizes were chosen by the user or a layout and must be stored."""
-        self._settling = QTimer(self, singleShot=True, interval=0)
-        self._settling.timeout.connect(self._finish_layout)
+        self._layout_timer = QTimer(self, singleShot=True, interval=0)
+        self._layout_timer.timeout.connect(self._finish_layout)
         self._stored_layouts: dict[str, tuple[QByteArray, QSize]] = {}
         """Name of a layout -> its last state, and the size of the desk at that time."""
         self._pending_restore: tuple[QByteArray, QSize] | None = None
         """Layout and size to restore when the window reaches this size, for example after full screen; or None."""
-        self._forgetting = QTimer(self, singleShot=True, interval=RESTORE_TIMEOUT_MS)
-        self._forgetting.timeout.connect(self._forget_pending_restore)
-        self._fast = False
-        self._turn = 0
+        self._pending_restore_timer = QTimer(self, singleShot=True, interval=RESTORE_TIMEOUT_MS)
+        self._pending_restore_timer.timeout.connect(self._forget_pending_restore)
+        self._is_fast = False
+        self._next_view_index = 0
         """Index of the visible view that was updated last."""
         self._parts: Iterator[None] = iter(())
         """Remaining steps of the update of that view."""
@@ -142,21 +142,23 @@ class Desk(QMainWindow):
         """Layout of the desk before the stage replaced it; None if the desk is shown."""
         self._closed_panels: set[str] = set()
         """Panels that the run has closed."""
-        on_new_font = self._keep_left_readable, self._set_title_sizes, self._check_room
+        on_new_font = self._keep_left_readable, self._set_title_sizes, self._check_width
         theme.call_after_events(self, theme.FONT_EVENTS, *on_new_font)
-        for dock_spec in OUTER_DOCKS:
+        for dock_spec in OUTER_DOCK_SPECS:
             self._add_dock(dock_spec)
 
-    def get_view_of(self, kind: type[Kind]) -> Kind:
+    def get_view_by_class(self, kind: type[Kind]) -> Kind:
         """Return the view of class *kind*, and create it on first use."""
-        view = self.view(next(dock.name for dock in DOCKS if dock.view.endswith(f":{kind.__name__}")))
+        view = self.get_view(
+            next(dock.name for dock in DOCK_SPECS if dock.view_class_path.endswith(f":{kind.__name__}"))
+        )
         assert isinstance(view, kind)
         return view
 
-    def view(self, name: str) -> DeskView:
+    def get_view(self, name: str) -> DeskView:
         """Return the view *name*, and create it on first use. The view MIDDLE becomes the central widget."""
         if name not in self.views:
-            view = self.views[name] = self._make_view(DOCKS_BY_NAME[name])
+            view = self.views[name] = self._make_view(DOCK_SPECS_BY_NAME[name])
             if name in self.docks:
                 container = self.docks[name].widget()
                 assert isinstance(container, ScrollContainer)
@@ -165,7 +167,7 @@ class Desk(QMainWindow):
             else:
                 self._middle = get_widget(view)
                 self.setCentralWidget(self._middle)
-            view.requested.connect(self.requested)
+            view.requested.connect(self.input_requested)
             self._update_view(name, view)
             self.view_created.emit(name, get_widget(view))
         return self.views[name]
@@ -178,7 +180,7 @@ class Desk(QMainWindow):
                 connect(cast(Kind, self.views[name]))
         self.view_created.connect(lambda name, view: connect(view) if name in chosen_names else None)
 
-    def _add_dock(self, dock_spec: Dock) -> None:
+    def _add_dock(self, dock_spec: DockSpec) -> None:
         dock = QDockWidget(tr(dock_spec.title), self)
         dock.setObjectName(dock_spec.name)
         dock.installEventFilter(self)
@@ -189,7 +191,7 @@ class Desk(QMainWindow):
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
-        dock.visibilityChanged.connect(self._catch_up)
+        dock.visibilityChanged.connect(self._update_shown_view)
         self.docks[dock_spec.name] = dock
 
     # --- display --------------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ class Desk(QMainWindow):
         """
         is_shown_drill = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
-        self._close_and_open()
+        self._apply_panel_permissions()
         for name, view in self.views.items():
             if not is_shown_drill or self._is_in_front(name):
                 self._update_view(name, view)
@@ -226,7 +228,7 @@ class Desk(QMainWindow):
         """
         self._world = world
         views = [view for name, view in self.views.items() if self._is_in_front(name)]
-        if self._fast and len(world.list_databases()) >= TURN_TAKING_DATABASES_MIN and views:
+        if self._is_fast and len(world.list_databases()) >= TURN_TAKING_DATABASES_MIN and views:
             self._update_next_view(views, world)
         else:
             self._parts = iter(())
@@ -257,20 +259,20 @@ class Desk(QMainWindow):
         """Update the next part of an incremental view, or the next view."""
         if next(self._parts, self) is None:
             return
-        self._turn = (self._turn + 1) % len(visible_views)
-        view = visible_views[self._turn]
+        self._next_view_index = (self._next_view_index + 1) % len(visible_views)
+        view = visible_views[self._next_view_index]
         if isinstance(view, IncrementalView):
             self._parts = view.show_parts(world)
             next(self._parts, None)
         else:
             view.show_world(world)
 
-    def show_pace(self, running: bool, fast: bool) -> None:
+    def show_pace(self, running: bool, is_fast: bool) -> None:
         """Record whether time runs, and whether it runs too fast for animation.
 
         When time stops, update all visible views.
         """
-        self._fast = running and fast
+        self._is_fast = running and is_fast
         if not running and self._world is not None:
             self.show_world(self._world)
 
@@ -280,7 +282,7 @@ class Desk(QMainWindow):
             if self._shown_drills.get(name) is self._drill:
                 view.add_events(events)
 
-    def _find_closed_reason(self, dock_spec: Dock) -> str:
+    def _find_closed_reason(self, dock_spec: DockSpec) -> str:
         """Return the reason why a panel is closed in this run; empty if it may be open."""
         if self._drill is None or self._world is None:
             return ""
@@ -291,9 +293,9 @@ class Desk(QMainWindow):
             )
         return "" if dock_spec.is_available(self._world) else tr(dock_spec.absent_message)
 
-    def _close_and_open(self) -> None:
+    def _apply_panel_permissions(self) -> None:
         """Close the panels that this run does not permit, and reopen the panels that an earlier run had closed."""
-        for dock_name in OUTER_DOCKS:
+        for dock_name in OUTER_DOCK_SPECS:
             dock = self.docks[dock_name.name]
             was_closed = bool(self._find_closed_reason(dock_name))
             if was_closed and not dock.isHidden():
@@ -303,12 +305,12 @@ class Desk(QMainWindow):
                 self._closed_panels.remove(dock_name.name)
                 dock.setVisible(True)
 
-    def _catch_up(self, visible: bool) -> None:
+    def _update_shown_view(self, visible: bool) -> None:
         """Update a view whose dock has become visible."""
         self._show_title_bars()
         if visible and self.isVisible():
             name = self.sender().objectName()
-            view = self.view(name)
+            view = self.get_view(name)
             if self._shown_drills.get(name) is not self._drill:
                 self._update_view(name, view)
             if self._world is not None:
@@ -317,31 +319,31 @@ class Desk(QMainWindow):
     def focus_view(self, name: str) -> None:
         """Open the view *name*, bring it to the front and focus it."""
         dock = self.docks.get(name)
-        reason = self._find_closed_reason(DOCKS_BY_NAME[name])
+        reason = self._find_closed_reason(DOCK_SPECS_BY_NAME[name])
         if reason:
             self.message_ready.emit(reason)
             return
-        if not get_widget(self.view(name)).isVisible():
-            self.unzoom()
+        if not get_widget(self.get_view(name)).isVisible():
+            self.unzoom_panel()
         if dock is not None:
             is_opened = dock.isHidden()
             dock.show()
             dock.raise_()
             if is_opened and name == "explorer" and not self.docks["brief"].isHidden():
-                shares = [round(1000 * (1.0 - EXPLORER_SHARE)), round(1000 * EXPLORER_SHARE)]
+                shares = [round(1000 * (1.0 - EXPLORER_HEIGHT_SHARE)), round(1000 * EXPLORER_HEIGHT_SHARE)]
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
-                width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
+                width = max(dock.width(), round(EXPLORER_WIDTH_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        find_focus_target(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        find_focus_target(get_widget(self.get_view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def get_focused_panel(self) -> str | None:
         """Return the name of the view that has the focus, or None."""
         return next((name for name, view in self.views.items() if has_keyboard_focus(get_widget(view))), None)
 
-    def zoom(self, name: str) -> None:
+    def zoom_panel(self, name: str) -> None:
         """Show the panel *name* on the whole desk. A second call restores the layout."""
         if self._unzoomed_layout is not None:
-            self.unzoom()
+            self.unzoom_panel()
             return
         keys = self.window().focusWidget()
         self._unzoomed_layout = self.saveState(LAYOUT_VERSION)
@@ -351,12 +353,12 @@ class Desk(QMainWindow):
         if keys is not None and keys.isVisible():
             keys.setFocus()
 
-    def show_alone(self, name: str) -> None:
+    def show_only_panel(self, name: str) -> None:
         """Show only the panel *name* on the whole desk, instead of any other zoomed panel."""
-        self.unzoom()
-        self.zoom(name)
+        self.unzoom_panel()
+        self.zoom_panel(name)
 
-    def unzoom(self) -> None:
+    def unzoom_panel(self) -> None:
         """Restore the layout from before a panel was zoomed."""
         zoomed, self._unzoomed_layout = self._unzoomed_layout, None
         if zoomed is not None:
@@ -367,27 +369,27 @@ class Desk(QMainWindow):
     # --- positions ------------------------------------------------------------------------------------------
 
     @property
-    def is_short_of_room(self) -> bool:
+    def is_narrow(self) -> bool:
         """Return whether the desk is too narrow for the full layout."""
-        return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
+        return self.window().width() < NARROW_WIDTH_UNITS * self.fontMetrics().height()
 
-    def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:
+    def _find_area(self, dock_spec: DockSpec) -> tuple[Qt.DockWidgetArea, int]:
         """Return area and tab group of a dock. On a narrow desk, all docks are in one group."""
         return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.tab_group)
 
-    def arrange(self, profile: str) -> None:
+    def arrange_panels(self, profile: str) -> None:
         """Arrange the panels in the layout *profile*, adapted to the available space."""
-        self.unzoom()
+        self.unzoom_panel()
         if self._uncovered_layout is not None:
             self._uncovered_layout = QByteArray()  # an empty state keeps the new layout when the stage closes
         self._profile = profile
-        self.narrow = self.is_short_of_room
+        self.narrow = self.is_narrow
         for dock in self.docks.values():
             dock.setFloating(False)  # must precede the removal: a dock without an area would float
             self.removeDockWidget(dock)
-        for area in (_LEFT, _BOTTOM, _RIGHT):
+        for area in (_LEFT, _BOTTOM_AREA, _RIGHT):
             first: dict[int, QDockWidget] = {}
-            for place in OUTER_DOCKS:
+            for place in OUTER_DOCK_SPECS:
                 its_area, group = self._find_area(place)
                 if its_area != area:
                     continue
@@ -403,7 +405,7 @@ class Desk(QMainWindow):
                 front = self._find_group_dock(area, group)
                 if front is not None:
                     self.docks[front].raise_()
-        self._close_and_open()
+        self._apply_panel_permissions()
         self._show_title_bars()
         self._distribute_sizes()
 
@@ -415,13 +417,13 @@ class Desk(QMainWindow):
         width, height = self.width(), self.height()
         left = max(left, self._compute_left_px() / max(1, width)) if left else left
         if self.narrow:
-            right, upper = NARROW_SHARE, 1.0
+            right, upper = NARROW_TABS_SHARE, 1.0
         heads = [
-            (self._find_group_dock(_LEFT, 0), left, 1.0 - EXPLORER_SHARE),
-            (self._find_group_dock(_LEFT, 1), left, EXPLORER_SHARE),
+            (self._find_group_dock(_LEFT, 0), left, 1.0 - EXPLORER_HEIGHT_SHARE),
+            (self._find_group_dock(_LEFT, 1), left, EXPLORER_HEIGHT_SHARE),
             (self._find_group_dock(_RIGHT, 0), right, upper),
             (self._find_group_dock(_RIGHT, 1), right, 1.0 - upper),
-            (self._find_group_dock(_BOTTOM, 0), None, bottom),
+            (self._find_group_dock(_BOTTOM_AREA, 0), None, bottom),
         ]
         wide = [(name, share) for name, share, _ in heads if name is not None and share is not None]
         high = [(name, share) for name, _, share in heads if name is not None]
@@ -437,14 +439,16 @@ class Desk(QMainWindow):
         return next(
             (
                 dock.name
-                for dock in OUTER_DOCKS
+                for dock in OUTER_DOCK_SPECS
                 if self._find_area(dock) == (area, group) and not self.docks[dock.name].isHidden()
             ),
             None,
         )
 
     def _compute_left_px(self) -> int:
-        return round(min(LEFT_UNITS * self.fontMetrics().height(), LEFT_SHARE_MAX * self.width()))
+        return round(
+            min(LEFT_AREA_WIDTH_MIN_UNITS * self.fontMetrics().height(), LEFT_AREA_SHARE_MAX * self.width())
+        )
 
     def _set_title_sizes(self) -> None:
         """Set the font size of dock titles, because Qt keeps the size from the start of the program."""
@@ -455,13 +459,13 @@ class Desk(QMainWindow):
         """Set a minimum size for a floating dock, so that it stays readable."""
         for dock in self.docks.values():
             if dock.isFloating():
-                set_readable_minimum(dock, *FLOATING_UNITS)
+                set_readable_minimum_size(dock, *FLOATING_DOCK_MIN_UNITS)
             else:
                 dock.setMinimumSize(0, 0)
 
     def _keep_left_readable(self) -> None:
         """Widen the left area for large text, also in a restored layout."""
-        for dock in OUTER_DOCKS:
+        for dock in OUTER_DOCK_SPECS:
             if dock.area == _LEFT:
                 width_min = 0 if self.narrow else self._compute_left_px()
                 self.docks[dock.name].widget().setMinimumWidth(width_min)
@@ -476,20 +480,22 @@ class Desk(QMainWindow):
         if self._pending_restore is not None and self._pending_restore[1] == size:
             self.restoreState(self._pending_restore[0], LAYOUT_VERSION)
             self._shares_due = True
-            self._close_and_open()
+            self._apply_panel_permissions()
             self._forget_pending_restore()
         elif leap and self._sized and self.isVisible():
-            self._restore_shares()
+            self._restore_size_shares()
 
-    def _restore_shares(self) -> None:
+    def _restore_size_shares(self) -> None:
         """Give each panel its stored share of the window, after the window was maximized or restored.
 
         By default, the topology would take all additional space. A small window shrinks panels to their
         minimum sizes, but the stored shares do not change.
         """
-        docks = [self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM) for group in (0, 1)]
+        docks = [
+            self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM_AREA) for group in (0, 1)
+        ]
         heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
-        side_docks = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM]
+        side_docks = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM_AREA]
         widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in side_docks]
         heights = [round(self._shares[dock.objectName()][1] * self.height()) for dock in heads]
         self.resizeDocks(side_docks, widths, Qt.Orientation.Horizontal)
@@ -499,12 +505,12 @@ class Desk(QMainWindow):
         """Store the shares of the panels after a separator was dragged."""
         super().mouseReleaseEvent(event)
         self._shares_due = True
-        self._settling.start()
+        self._layout_timer.start()
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize and isinstance(watched, QDockWidget):
-            self._settling.start()
+            self._layout_timer.start()
         return super().eventFilter(watched, event)
 
     def _finish_layout(self) -> None:
@@ -544,9 +550,9 @@ class Desk(QMainWindow):
         """Return whether the desk has been on screen, so that its layout is valid."""
         return self._sized
 
-    def save_state(self) -> QByteArray:
-        """Return the layout of the desk for `restore`. Panels that the run has closed count as open."""
-        self.unzoom()
+    def save_layout(self) -> QByteArray:
+        """Return the layout of the desk for `restore_layout`. Panels that the run has closed count as open."""
+        self.unzoom_panel()
         for name in self._closed_panels:
             self.docks[name].setVisible(True)
         state = self._uncovered_layout or self.saveState(LAYOUT_VERSION)
@@ -555,25 +561,25 @@ class Desk(QMainWindow):
         self._stored_layouts[self._profile] = (state, self.size())
         return state
 
-    def restore(self, state: QByteArray, profile: str) -> None:
+    def restore_layout(self, state: QByteArray, profile: str) -> None:
         """Restore the layout *state*. If it belongs to another version, use the default layout of *profile*."""
-        self.arrange(profile)
+        self.arrange_panels(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
             self._uncovered_layout = state if self._uncovered_layout is not None else None
             self._show_title_bars()
             layout = self._stored_layouts.get(profile)
             if layout is not None and layout[0] == state and layout[1] != self.size():
-                self.expect_restore(*layout)
-        self._close_and_open()
+                self.restore_layout_at_size(*layout)
+        self._apply_panel_permissions()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             # Qt polishes a tab bar when it is shown, which is too late for a change of the text size
             bar.ensurePolished()
 
-    def expect_restore(self, state: QByteArray, size: QSize) -> None:
+    def restore_layout_at_size(self, state: QByteArray, size: QSize) -> None:
         """Restore the layout *state* if the desk soon has the size *size* again."""
         self._pending_restore = state, size
-        self._forgetting.start()
+        self._pending_restore_timer.start()
 
     def _forget_pending_restore(self) -> None:
         self._pending_restore = None
@@ -584,11 +590,11 @@ class Desk(QMainWindow):
         if not self._sized:
             self._sized = True
             self._distribute_sizes()
-        self._check_room()
+        self._check_width()
 
-    def _check_room(self) -> None:
-        if self._sized and self.narrow != self.is_short_of_room:
-            self.room_changed.emit()
+    def _check_width(self) -> None:
+        if self._sized and self.narrow != self.is_narrow:
+            self.narrow_changed.emit()
 
     @override
     def childEvent(self, event: QChildEvent) -> None:

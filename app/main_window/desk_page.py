@@ -10,20 +10,20 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QWidget
 
 from app.main_window import actions
-from app.main_window.confirmations import UNDO_S
+from app.main_window.confirmations import UNDO_OFFER_S
 from app.main_window.desk import Desk
 from app.main_window.run_controller import RunController
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.connection_editor import ConnectionEditor
-from app.views.console import Console
+from app.views.console import QueryConsole
 from app.views.console.query import QueryWindow
 from app.views.input_line import CommandLine
 from app.views.timeline import Timeline
 from app.views.topology import TopologyView
-from app.views.topology.view import MOVING_SPEED_MAX
+from app.views.topology.view import TRAFFIC_SPEED_MAX
 from app.views.transport import TimeControls
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
@@ -34,15 +34,15 @@ from engine.overrides import override
 
 if TYPE_CHECKING:
     from app.view_models.offers import ActionTarget
-    from app.views.charts import Charts
+    from app.views.charts import ChartView
     from app.views.cluster_manager import ClusterManager
-    from app.views.dashboard import Dashboard
-    from app.views.error_log import ErrorLog
+    from app.views.dashboard import GroupDashboardView
+    from app.views.error_log import ErrorLogView
     from app.views.monitor import MirroringMonitor
     from app.views.object_explorer import ObjectExplorer
     from app.views.topology_table import TopologyTable
 
-TIMELINE_UNITS: Final = 14
+TIMELINE_WIDTH_MIN_UNITS: Final = 14
 """Minimum width of the timeline in line heights."""
 
 TRANSPORT_ACTIONS: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
@@ -66,14 +66,14 @@ class DeskPage(QWidget):
         self._bar.setContentsMargins(0, 0, 8, 0)
         self._bar.setColumnStretch(1, 1)
         self._two_rows: bool | None = None
-        self._column = lay_column(bar, desk, parent=self, margins=0, spacing=0)
-        self._fit()
-        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit)
+        self._column = build_widget_column(bar, desk, parent=self, margins=0, spacing=0)
+        self._fit_timeline()
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_timeline)
 
-    def _fit(self) -> None:
+    def _fit_timeline(self) -> None:
         """Move the timeline to a separate row if it would be too short next to the clock."""
         needed_width = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
-        two_rows = self.width() < needed_width + TIMELINE_UNITS * self.fontMetrics().height()
+        two_rows = self.width() < needed_width + TIMELINE_WIDTH_MIN_UNITS * self.fontMetrics().height()
         if two_rows == self._two_rows:
             return
         self._two_rows, row = two_rows, int(two_rows)
@@ -86,13 +86,13 @@ class DeskPage(QWidget):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:  # the size of the clock or the buttons has changed
-            self._fit()
+            self._fit_timeline()
         return super().event(event)
 
     @property
     def topology(self) -> TopologyView:
         """View in the center of the desk."""
-        return self.desk.get_view_of(TopologyView)
+        return self.desk.get_view_by_class(TopologyView)
 
     def insert_bar(self, bar: QWidget) -> None:
         """Insert *bar* between the time controls and the desk."""
@@ -117,16 +117,16 @@ class DeskPage(QWidget):
         """Set the text of the play button to "Run" or "Pause"."""
         action = self._play_action
         action.setText(tr("Pause") if running else tr("Run"))
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         action.setIcon(theme.load_icon("pause" if running else "play", colors, colors.on_accent))
         actions.set_key_tooltips([action])
 
 
-FACTS_WIDTH_MIN: Final = 24
+FACTS_WIDTH_MIN_CHARACTERS: Final = 24
 """Minimum width of the run facts, in characters."""
 
 
-class RunFacts(QLabel):
+class RunFactsLabel(QLabel):
     """Status bar label with facts about the current run: mode, seed, and whether it is recorded."""
 
     def __init__(self, play: RunController) -> None:
@@ -138,14 +138,14 @@ class RunFacts(QLabel):
         # needed in full screen, where no size grip provides a margin
         self.setContentsMargins(0, 0, 6, 0)
         play.run_started.connect(self._show_facts)
-        play.recorded.connect(self._show_facts)
+        play.recording_recovered.connect(self._show_facts)
 
     @override
     def minimumSizeHint(self) -> QSize:
         """Return a small width, so that the command line has enough room. A longer text is elided."""
         full_size = super().minimumSizeHint()
         return QSize(
-            min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_WIDTH_MIN),
+            min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_WIDTH_MIN_CHARACTERS),
             full_size.height(),
         )
 
@@ -194,27 +194,27 @@ class DeskConnection(WindowPart):
         desk, topology, console, transport = (
             page.desk,
             page.topology,
-            page.desk.get_view_of(Console),
+            page.desk.get_view_by_class(QueryConsole),
             page.transport,
         )
-        session.drill_changed.connect(self._show_moment)
+        session.drill_changed.connect(self._show_run_state)
         for view in (desk, transport, input_line):
             session.world_changed.connect(view.show_world)
-        session.happened.connect(desk.add_events)
+        session.events_occurred.connect(desk.add_events)
         input_line.requested.connect(self.apply_command_line)
-        desk.requested.connect(self.apply_input)
-        session.happened.connect(self._show_questions)
-        topology.acts.connection_wanted.connect(self._edit_connection)
-        session.refused.connect(shared.notice.show_warning)
-        session.refused.connect(console.show_refusal)
+        desk.input_requested.connect(self.apply_input)
+        session.events_occurred.connect(self._show_questions)
+        topology.shared_actions.connection_wanted.connect(self._edit_connection)
+        session.input_refused.connect(shared.notice.show_warning)
+        session.input_refused.connect(console.show_refusal)
         session.speed_changed.connect(transport.show_speed)
         session.speed_changed.connect(topology.set_speed)
-        session.lagging.connect(transport.show_lag)
-        session.progress.connect(transport.show_progress)
+        session.lag_reported.connect(transport.show_lag)
+        session.progress_changed.connect(transport.show_progress)
         session.running_changed.connect(page.show_running)
         for changed_signal in (session.running_changed, session.speed_changed):
             changed_signal.connect(
-                lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX)
+                lambda _: desk.show_pace(session.is_running, session.speed > TRAFFIC_SPEED_MAX)
             )
         transport.speed_chosen.connect(session.set_speed)
         session.running_changed.connect(console.tabs.show_running)
@@ -248,14 +248,14 @@ class DeskConnection(WindowPart):
 
     def apply_command_line(self, line: str) -> None:
         """Apply a line of the command line. Results of `sql` and `ps` appear in a tab of the console."""
-        console = self._page.desk.get_view_of(Console)
+        console = self._page.desk.get_view_by_class(QueryConsole)
         console.prepare_window(line)
         self.apply_typed_input(line)
         console.clear_expected_result()
 
-    def _show_moment(self, drill: Drill) -> None:
+    def _show_run_state(self, drill: Drill) -> None:
         """Show the current or a past state of the run."""
-        if self._session.looking_back:
+        if self._session.is_showing_past:
             self._page.desk.show_past(drill)
         else:
             self._page.desk.show_drill(drill)
@@ -276,15 +276,15 @@ class ViewConnection(WindowPart):
     def __init__(self, shared: SharedParts, desk: Desk) -> None:
         super().__init__(shared)
         self._desk = desk
-        topology = desk.get_view_of(TopologyView)
-        self._console = desk.get_view_of(Console)
+        topology = desk.get_view_by_class(TopologyView)
+        self._console = desk.get_view_by_class(QueryConsole)
         self._console.message_ready.connect(shared.notice.show_info)
-        self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
+        self._console.zoom_wanted.connect(lambda: desk.zoom_panel("console"))
         self._console.tabs.text_closed.connect(self._offer_reopening)
         self._console.busy_close_wanted.connect(self._ask_to_close)
         desk.message_ready.connect(shared.notice.show_info)
-        topology.server_opened.connect(self._console.open_any)
-        topology.acts.shell_wanted.connect(self._open_shell)
+        topology.server_opened.connect(self._console.open_server_window)
+        topology.shared_actions.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)
         desk.connect_when_created(self._connect_explorer, "explorer")
         desk.connect_when_created(self._connect_table, "table")
@@ -297,33 +297,33 @@ class ViewConnection(WindowPart):
         explorer.monitor_wanted.connect(self._open_monitor)
         explorer.dashboard_wanted.connect(self._open_dashboard)
 
-    def _connect_selection(self, view: Charts | MirroringMonitor) -> None:
-        topology = self._desk.get_view_of(TopologyView)
+    def _connect_selection(self, view: ChartView | MirroringMonitor) -> None:
+        topology = self._desk.get_view_by_class(TopologyView)
         topology.database_chosen.connect(view.show_database)
         if topology.opened_database:
             view.show_database(topology.opened_database)
 
-    def _connect_server(self, view: ErrorLog | Dashboard | ClusterManager) -> None:
+    def _connect_server(self, view: ErrorLogView | GroupDashboardView | ClusterManager) -> None:
         """Let *view*, which shows one server, follow the selection in the topology."""
 
         def show_target(target: ActionTarget | None) -> None:
             if target is not None and target.kind == "server":
                 view.show_server(target.names[0])
 
-        topology = self._desk.get_view_of(TopologyView)
-        topology.chosen.connect(show_target)
+        topology = self._desk.get_view_by_class(TopologyView)
+        topology.target_chosen.connect(show_target)
         show_target(topology.get_target())
 
     def _connect_table(self, table: TopologyTable) -> None:
-        topology = self._desk.get_view_of(TopologyView)
-        table.use_actions(topology.acts)
-        topology.chosen.connect(table.select_target)
-        table.chosen.connect(topology.select_target)
+        topology = self._desk.get_view_by_class(TopologyView)
+        table.use_actions(topology.shared_actions)
+        topology.target_chosen.connect(table.select_target)
+        table.target_chosen.connect(topology.select_target)
         table.select_target(topology.get_target())
 
     def _offer_reopening(self, name: str) -> None:
         text = tr("{window} is closed. You can reopen it from “New query”.").format(window=name)
-        self._notice.show_offer(text, tr("Reopen"), lambda: self._console.tabs.reopen_window(0), UNDO_S)
+        self._notice.show_offer(text, tr("Reopen"), lambda: self._console.tabs.reopen_window(0), UNDO_OFFER_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs
@@ -344,17 +344,17 @@ class ViewConnection(WindowPart):
         dock.raise_()
 
     def _open_log(self, server: str) -> None:
-        from app.views.error_log import ErrorLog  # late import, because it loads the view
+        from app.views.error_log import ErrorLogView  # late import, because it loads the view
 
-        self._desk.get_view_of(ErrorLog).show_server(server)
+        self._desk.get_view_by_class(ErrorLogView).show_server(server)
         self._desk.focus_view("error_log")
 
     def _open_dashboard(self, server: str, group: str) -> None:
         self._desk.focus_view("dashboard")
-        from app.views.dashboard import Dashboard  # late import, because it loads the view
+        from app.views.dashboard import GroupDashboardView  # late import, because it loads the view
 
-        self._desk.get_view_of(Dashboard).show_group(server, group)
+        self._desk.get_view_by_class(GroupDashboardView).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
-        cast("MirroringMonitor", self._desk.view("monitor")).show_database(database)
+        cast("MirroringMonitor", self._desk.get_view("monitor")).show_database(database)
         self._desk.focus_view("monitor")

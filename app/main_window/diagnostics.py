@@ -6,22 +6,22 @@ from typing import Final
 
 from PySide6.QtCore import QProcess
 
-from app.doctor import PROFILE, CheckResult, parse_check_result
+from app.doctor import PROFILE_CHECK_NAME, CheckResult, parse_check_result
 from app.files import support
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
-from app.views.diagnostics import DiagnosticsDialog, LogLine
+from app.views.diagnostics import DiagnosticsDialog, CheckResultRow
 from app.widgets.save_file import ask_for_file
 from app.words.language import tr
 from engine.localization import build_message
 
-COMMAND: Final = ["-m", "app", "doctor", "--lines"]
+CHECK_COMMAND_ARGUMENTS: Final = ["-m", "app", "doctor", "--lines"]
 """Arguments of the command that runs the same check in a terminal."""
-KILL_MS: Final = 2_000
+KILL_TIMEOUT_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 
 
-class InstallationCheckDialog(WindowPart):
+class InstallationCheckController(WindowPart):
     """Controller of the dialog for the installation check. It runs the check and collects its findings."""
 
     def __init__(self, shared: SharedParts) -> None:
@@ -32,15 +32,15 @@ class InstallationCheckDialog(WindowPart):
         self._partial_line = ""
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether a check is running."""
         return self._process is not None
 
-    def examine(self) -> None:
+    def start_check(self) -> None:
         """Show the dialog and start all checks, unless they are running."""
         if self.page is None:
             self.page = DiagnosticsDialog(self._window)
-            self.page.check_wanted.connect(self.examine)
+            self.page.check_wanted.connect(self.start_check)
             self.page.bundle_wanted.connect(self.save_bundle)
         self.page.show()
         self.page.activateWindow()
@@ -54,7 +54,7 @@ class InstallationCheckDialog(WindowPart):
         process.readyReadStandardOutput.connect(self._read_output)
         process.finished.connect(lambda *_: self._end_check())
         process.errorOccurred.connect(self._on_failed)
-        process.start(sys.executable, COMMAND)
+        process.start(sys.executable, CHECK_COMMAND_ARGUMENTS)
 
     def save_bundle(self) -> None:
         """Ask for a file and write the support bundle to it."""
@@ -63,7 +63,9 @@ class InstallationCheckDialog(WindowPart):
         if file is None:
             return
         try:
-            members = support.write_bundle(file, self.findings or self._check_profile(), self._profile)
+            members = support.write_support_bundle(
+                file, self.findings or self._check_profile(), self._profile
+            )
         except support.SupportBundleError as problem:
             self._notice.show_warning(str(problem))
             return
@@ -79,7 +81,7 @@ class InstallationCheckDialog(WindowPart):
         if process is not None:
             process.blockSignals(True)
             process.kill()
-            process.waitForFinished(KILL_MS)
+            process.waitForFinished(KILL_TIMEOUT_MS)
 
     # --- private helpers ------------------------------------------------------------------------------------
 
@@ -95,13 +97,13 @@ class InstallationCheckDialog(WindowPart):
                 finding = parse_check_result(line)
             except ValueError:  # the line is a message of a library, not a finding
                 continue
-            if finding.name != PROFILE:  # this process has the profile open and checks it itself
+            if finding.name != PROFILE_CHECK_NAME:  # this process has the profile open and checks it itself
                 self._add_finding(finding)
 
     def _add_finding(self, finding: CheckResult) -> None:
         self.findings.append(finding)
         if self.page is not None:
-            self.page.add_result(LogLine(finding.is_ok, finding.name, finding.text))
+            self.page.add_result(CheckResultRow(finding.is_ok, finding.name, finding.text))
 
     def _end_check(self) -> None:
         if self._process is None:
@@ -127,15 +129,19 @@ class InstallationCheckDialog(WindowPart):
         if profile is None:
             return [
                 CheckResult(
-                    PROFILE, False, tr("The profile could not be opened at the start; nothing is saved.")
+                    PROFILE_CHECK_NAME,
+                    False,
+                    tr("The profile could not be opened at the start; nothing is saved."),
                 )
             ]
         try:
-            faults = profile.find_faults()
+            faults = profile.find_data_faults()
         except StorageError as problem:
             faults = [str(problem)]
         return [
             CheckResult(
-                PROFILE, not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
+                PROFILE_CHECK_NAME,
+                not faults,
+                " ".join(faults) or tr("{file} is intact.").format(file=profile.file),
             )
         ]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
-from app.main_window.appearance import Appearance
+from app.main_window.appearance import AppearanceSettings
 from app.main_window.session import HostSession
 from app.views.condition_dialog import ConditionDialog
 from app.views.key_editor import KeyEditor
@@ -43,12 +43,12 @@ def ask_file(parent: QWidget) -> str:
     return name
 
 
-def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
+def show_shortcut_sheet(parent: QWidget, appearance: AppearanceSettings) -> ShortcutSheet:
     """Show the list of keyboard shortcuts, with a button that opens the shortcut editor."""
     sheet = ShortcutSheet(parent)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     sheet.show_keys(appearance.key_scheme, appearance.current_keys)
-    sheet.change_wanted.connect(lambda: edit_keys(sheet, appearance))
+    sheet.change_wanted.connect(lambda: edit_shortcuts(sheet, appearance))
 
     def update_sheet() -> None:
         sheet.show_keys(appearance.key_scheme, appearance.current_keys)
@@ -60,17 +60,17 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
     return sheet
 
 
-def edit_keys(parent: QWidget, appearance: Appearance) -> KeyEditor:
+def edit_shortcuts(parent: QWidget, appearance: AppearanceSettings) -> KeyEditor:
     """Show the editor of keyboard shortcuts."""
     editor = KeyEditor(parent)
     editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     editor.show_keys(appearance.key_scheme, appearance.key_changes)
-    editor.chosen.connect(appearance.set_keys)
+    editor.keys_chosen.connect(appearance.set_keys)
     editor.open()
     return editor
 
 
-def list_examples(drill: Drill) -> list[str]:
+def list_example_conditions(drill: Drill) -> list[str]:
     """Return example conditions about the objects of this drill, without the conditions of its goals."""
     world = drill.world
     databases, servers = world.list_databases(), list(world.instances)
@@ -81,10 +81,10 @@ def list_examples(drill: Drill) -> list[str]:
         f"{database} on {servers[1]} is PRINCIPAL" for database in databases[:1] if len(servers) > 1
     ]
     example_list += [f"downtime_s({database}) > 30" for database in databases[:1]]
-    return [text for text in example_list if not _find_problem(drill, text)]
+    return [text for text in example_list if not _find_condition_problem(drill, text)]
 
 
-def _find_problem(drill: Drill, text: str) -> str:
+def _find_condition_problem(drill: Drill, text: str) -> str:
     if not text.strip():
         return tr("Enter a condition.")
     try:
@@ -102,7 +102,9 @@ def ask_condition(session: HostSession, parent: QWidget) -> None:
     if drill.is_truth_hidden:
         session.run_until("")  # validates the condition and shows the reason for an error
         return
-    box = ConditionDialog(list_examples(drill), lambda text: _find_problem(drill, text), parent)
+    box = ConditionDialog(
+        list_example_conditions(drill), lambda text: _find_condition_problem(drill, text), parent
+    )
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.wanted.connect(session.run_until)
+    box.condition_chosen.connect(session.run_until)
     box.open()

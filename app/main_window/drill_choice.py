@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from app.files.generated_drills import GENERATORS, GeneratedDrill, draw_candidates, generate_drill
-from app.main_window.navigation import Navigation
+from app.files.generated_drills import GENERATOR_NAMES, GeneratedDrill, draw_candidates, generate_drill
+from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.briefing import BriefPage
 from app.widgets.busy_cursor import show_busy_cursor
@@ -12,40 +12,40 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 
 
-class DrillChoice(WindowPart):
+class DrillSelectionController(WindowPart):
     """Controller of the drill selection. It remembers which scenario was shown last."""
 
-    def __init__(self, shared: SharedParts, brief: BriefPage, navigation: Navigation) -> None:
+    def __init__(self, shared: SharedParts, brief: BriefPage, navigation: PageNavigation) -> None:
         super().__init__(shared)
         self._brief, self._navigation = brief, navigation
         self.scenario: Scenario | None = None
         self._seed = 0
         shared.play.run_started.connect(self._remember_drill)
-        brief.started.connect(self.start)
+        brief.start_wanted.connect(self.start_drill)
 
     def _remember_drill(self, drill: Drill) -> None:
         self.scenario = drill.scenario
 
     @show_busy_cursor()
-    def choose(self, name: str) -> None:
+    def show_named_brief(self, name: str) -> None:
         """Show the brief of the scenario *name*."""
         scenario = self._library.find_scenario(name)
         if scenario is not None:
-            self.show(scenario)
+            self.show_brief(scenario)
         else:
             self._notice.show_warning(tr("{name} can no longer be opened.").format(name=name))
 
-    def ask_to_choose(self, name: str) -> None:
+    def ask_to_show_brief(self, name: str) -> None:
         """Show the brief of the scenario *name*. Ask first if a run is in progress."""
-        self._confirmations.confirm_if_needed("leave", partial(self.choose, name))
+        self._confirmations.confirm_if_needed("leave", partial(self.show_named_brief, name))
 
-    def show(self, scenario: Scenario) -> None:
+    def show_brief(self, scenario: Scenario) -> None:
         """Show the brief of *scenario*."""
         self._navigation.leave_run()
         self._library.scenarios[scenario.name] = scenario
-        self._show_brief(*self._play.choose_variant(scenario))
+        self._show_seeded_brief(*self._play.choose_variant(scenario))
 
-    def _show_brief(self, scenario: Scenario, seed: int) -> None:
+    def _show_seeded_brief(self, scenario: Scenario, seed: int) -> None:
         self.scenario, self._seed = scenario, seed
         self._brief.show_scenario(scenario)
         self._navigation.show_page(self._brief, scenario.title)
@@ -53,7 +53,9 @@ class DrillChoice(WindowPart):
     def generate_drill(self, level: str) -> None:
         """Generate a drill, prove between frames that it can be solved, and show its brief."""
         scenarios = [
-            scenario for name in GENERATORS if (scenario := self._library.find_scenario(name)) is not None
+            scenario
+            for name in GENERATOR_NAMES
+            if (scenario := self._library.find_scenario(name)) is not None
         ]
 
         def show_generated(generated: GeneratedDrill | None) -> None:
@@ -61,7 +63,7 @@ class DrillChoice(WindowPart):
                 self._notice.show_warning(tr("Could not generate a drill. Try again."))
                 return
             self._navigation.leave_run()
-            self._show_brief(generated.scenario, generated.seed)
+            self._show_seeded_brief(generated.scenario, generated.seed)
             other_text = tr("No new drill of level {level} could be generated. This is an existing one.")
             missed = [] if generated.difficulty == level else [other_text.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
@@ -69,16 +71,16 @@ class DrillChoice(WindowPart):
         self._session.work(generate_drill(draw_candidates(scenarios, level), level), show_generated)
 
     @show_busy_cursor()
-    def start(self, mode: str) -> None:
+    def start_drill(self, mode: str) -> None:
         """Start the drill whose brief is shown."""
         if self.scenario is not None:
-            self._play.begin(self.scenario, mode, self._seed)
+            self._play.begin_run(self.scenario, mode, self._seed)
             self._navigation.ignore_clicks_after_switch()
             self._session.play()
 
     @show_busy_cursor()
-    def restart(self) -> None:
+    def restart_drill(self) -> None:
         """Restart the drill with the same seed."""
-        drill = self._session.live
+        drill = self._session.live_drill
         if drill is not None and not self._play.is_watching:
-            self._play.begin(drill.scenario, drill.mode.value, drill.seed)
+            self._play.begin_run(drill.scenario, drill.mode.value, drill.seed)

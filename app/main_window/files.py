@@ -11,18 +11,18 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app import settings
-from app.export.sheets import as_csv
+from app.export.sheets import format_csv_table
 from app.files import atomic_write, bundle, scenario_files, sql_files
 from app.files.bundle import BundleError
 from app.files.scenario_files import ScenarioNotFoundError
 from app.files.sql_files import ScriptFileError
 from app.main_window import dialogs
-from app.main_window.debrief_page import DebriefPage
-from app.main_window.drill_choice import DrillChoice
+from app.main_window.debrief_page import DebriefController
+from app.main_window.drill_choice import DrillSelectionController
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
-from app.views.console import Console
+from app.views.console import QueryConsole
 from app.views.console.outcome import list_message_lines
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
@@ -36,10 +36,10 @@ from engine.drill.authoring.scenario import escape_invisible
 from engine.overrides import override
 
 
-class ScriptFiles(WindowPart):
+class ScriptFileController(WindowPart):
     """File operations of the query windows and of the event lists."""
 
-    def __init__(self, shared: SharedParts, console: Console) -> None:
+    def __init__(self, shared: SharedParts, console: QueryConsole) -> None:
         super().__init__(shared)
         self._console = console
         console.file_wanted.connect(self.execute_request)
@@ -50,15 +50,15 @@ class ScriptFiles(WindowPart):
 
     def execute_request(self, request: str) -> None:
         """Execute a request of the query windows: "open", "save" or "results"."""
-        {"open": self.choose_script, "save": self.save, "results": self.save_results}[request]()
+        {"open": self.choose_script, "save": self.save_script, "results": self.save_results}[request]()
 
     def choose_script(self) -> None:
         """Let the user choose a script, and open it."""
         name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _format_sql_filter())
         if name:
-            self.open(Path(name))
+            self.open_script(Path(name))
 
-    def open(self, file: Path) -> None:
+    def open_script(self, file: Path) -> None:
         """Open a script in a new query window, on the server of the front window."""
         console, drill = self._console, self._session.drill
         if drill is None:
@@ -69,14 +69,18 @@ class ScriptFiles(WindowPart):
         except ScriptFileError as problem:
             self._notice.show_warning(str(problem))
             return
-        server = console.current.server if console.current is not None else next(iter(drill.world.instances))
+        server = (
+            console.front_window.server
+            if console.front_window is not None
+            else next(iter(drill.world.instances))
+        )
         window = console.open_query(server, text)
         if window is not None:
             console.tabs.show_file_name(window, escape_invisible(file.name))
 
-    def save(self) -> None:
+    def save_script(self) -> None:
         """Save the text of the front query window."""
-        window = self._console.current
+        window = self._console.front_window
         if window is not None:
             text = window.editor.toPlainText()
             path = self._write(
@@ -87,7 +91,7 @@ class ScriptFiles(WindowPart):
 
     def save_results(self) -> None:
         """Save the results of the front query window: result sets as a table, or all output as text."""
-        window = self._console.current
+        window = self._console.front_window
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:
             self._notice.show_info(tr("Nothing has been executed in this SQL window yet."))
@@ -113,7 +117,7 @@ class ScriptFiles(WindowPart):
 
         def content(file: Path) -> str:
             if file.suffix.lower() == ".csv":
-                return as_csv(columns, listed)
+                return format_csv_table(columns, listed)
             return formatting.format_text_table(columns, listed) + "\n"
 
         self._write(tr("Save these rows"), f"{rows.file_name}.csv", kinds, content)
@@ -141,7 +145,7 @@ def _format_sql_filter() -> str:
     return tr("Scripts (*.sql)")
 
 
-KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
+OPENABLE_EXTENSIONS: Final = frozenset({".toml", ".json", bundle.BUNDLE_SUFFIX, sql_files.SCRIPT_SUFFIX})
 """Extensions of files that can be opened."""
 PROBLEMS_SHOWN_MAX: Final = 5
 """Maximum number of problems of a bundle in the notice. `mirrordrill check` lists all problems."""
@@ -156,59 +160,59 @@ class FileOpener(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        scripts: ScriptFiles,
-        debriefing: DebriefPage,
-        choice: DrillChoice,
+        scripts: ScriptFileController,
+        debrief_controller: DebriefController,
+        choice: DrillSelectionController,
         gate: QuarantineGate,
     ) -> None:
         super().__init__(shared)
-        self._scripts, self._debriefing, self._choice = scripts, debriefing, choice
+        self._scripts, self._debriefing, self._choice = scripts, debrief_controller, choice
         self._gate = gate
 
     def choose_file(self) -> None:
         """Let the user choose a file, and open it."""
         name = dialogs.ask_file(self._window)
         if name:
-            self.open(name)
+            self.open_file(name)
 
     def ask_for_run(self) -> None:
         """Ask for a file with a recorded run."""
         title, kinds = tr("Open a recorded run"), tr("Runs (*.json)")
         name, _ = QFileDialog.getOpenFileName(self._window, title, "", kinds)
         if name:
-            self.open(name)
+            self.open_file(name)
 
-    def open(self, name: str) -> None:
+    def open_file(self, name: str) -> None:
         """Open the file *name*: a scenario, a bundle, a recorded run or a script.
 
         If the file cannot be opened, show the problem. A script opens in the current run. All other files
         leave the run.
         """
-        if Path(name).suffix.lower() == sql_files.SUFFIX:
-            self._scripts.open(Path(name))
+        if Path(name).suffix.lower() == sql_files.SCRIPT_SUFFIX:
+            self._scripts.open_script(Path(name))
         else:
             self._confirmations.confirm_if_needed("leave", lambda: self._open_by_kind(name))
 
     @show_busy_cursor()
     def _open_by_kind(self, name: str) -> None:
         kind = Path(name).suffix.lower()
-        if kind == bundle.SUFFIX:
+        if kind == bundle.BUNDLE_SUFFIX:
             self._open_bundle(Path(name))
             return
         if kind == ".json":
             self._debriefing.open_file(Path(name))
             return
         try:
-            scenario = scenario_files.find(name).load()
+            scenario = scenario_files.find_scenario_file(name).load()
         except (ScenarioNotFoundError, ScenarioError) as problem:
             self._notice.show_warning(escape_invisible(localize(str(problem))))
             return
 
         def show_scenario() -> None:
-            self._choice.show(scenario)
+            self._choice.show_brief(scenario)
             self.opened.emit(name)
 
-        self._gate.admit(scenario, name, show_scenario)
+        self._gate.admit_scenario(scenario, name, show_scenario)
 
     def _open_bundle(self, file: Path) -> None:
         try:
@@ -249,14 +253,14 @@ class FileDropHandler(QObject):
 def _find_dropped_file(data: QMimeData) -> str:
     """Return the path of the dragged local file if its kind can be opened, or an empty text."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
-    return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
+    return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in OPENABLE_EXTENSIONS else ""
 
 
 RECENT_FILES_MAX: Final = 10
 """Maximum number of recent files, so that the menu is readable at a glance. Our choice."""
 
 
-class RecentFiles(QObject):
+class RecentFilesMenu(QObject):
     """Menu of recent files, newest first. Missing files stay listed, but are disabled."""
 
     file_wanted = Signal(str)
@@ -274,7 +278,7 @@ class RecentFiles(QObject):
         names = document[:RECENT_FILES_MAX] if isinstance(document, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
-    def add(self, file: str) -> None:
+    def add_file(self, file: str) -> None:
         """Add *file*, which was just opened, as the newest file."""
         path = Path(file).resolve()
         self._save_files(

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 from app import settings
 from app.main_window.desk_page import DeskPage
 from app.main_window.failover_moment import StageController
-from app.main_window.navigation import Navigation
+from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models import first_run
-from app.view_models.first_run import CAPTION_COUNT, PRINCIPAL, RunCaption, make_captions
+from app.view_models.first_run import CAPTION_COUNT, PRINCIPAL, RunCaption, build_captions
 from app.views.coach_mark import CoachMark
 from app.widgets.busy_cursor import show_busy_cursor
 from app.words.language import tr
@@ -27,7 +27,7 @@ BOOT_SPEED: Final = 10.0
 """Speed while the server starts. A minute and a half takes nine seconds."""
 
 
-class Introduction(WindowPart):
+class IntroductionController(WindowPart):
     """Controller of the introduction, which plays the lab without recording it.
 
     It pauses only its own clock. No drill or page waits for it.
@@ -37,15 +37,19 @@ class Introduction(WindowPart):
     """Signal: the lost server is back, and the user wants to start the next drill."""
 
     def __init__(
-        self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: StageController
+        self,
+        shared: SharedParts,
+        page: DeskPage,
+        navigation: PageNavigation,
+        stage_controller: StageController,
     ) -> None:
         super().__init__(shared)
         self._desk, self._topology, self._navigation = page.desk, page.topology, navigation
-        self._moment, self._stage = moment, moment.stage
-        moment.abandoned.connect(self._skip)
-        self.mark = CoachMark(shared.window)
-        self.mark.skipped.connect(self._skip)
-        self.mark.accepted.connect(self._start_next_drill)
+        self._moment, self._stage = stage_controller, stage_controller.stage
+        stage_controller.introduction_left.connect(self._skip)
+        self.coach_mark = CoachMark(shared.window)
+        self.coach_mark.skipped.connect(self._skip)
+        self.coach_mark.accepted.connect(self._start_next_drill)
         self._drill: Drill | None = None
         """Run of the introduction; None if it is not in progress."""
         self._shown_count = 0
@@ -54,7 +58,7 @@ class Introduction(WindowPart):
         """Function that the button of the caption calls."""
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._resume_clock)
-        shared.session.happened.connect(self._process_events)
+        shared.session.events_occurred.connect(self._process_events)
         shared.session.world_changed.connect(lambda _: self._check_time())
         shared.play.run_started.connect(self._on_drill_changed)
 
@@ -67,14 +71,14 @@ class Introduction(WindowPart):
     @show_busy_cursor()
     def start(self) -> None:
         """Start the lab just before the failure."""
-        scenario = self._library.find_scenario(first_run.SCENARIO)
+        scenario = self._library.find_scenario(first_run.INTRODUCTION_SCENARIO)
         if scenario is None:
             return
         self._store.set(settings.INTRODUCTION_SEEN, True)
         self._shown_count, self._step = 0, self._show_next_caption
         self._play.start_first_run(scenario, first_run.START_TICK)
 
-    def show_page(self) -> None:
+    def handle_page_change(self) -> None:
         """End the introduction if another page than the desk is shown."""
         if self._drill is not None and not self._navigation.on_desk:
             self._reset()
@@ -84,21 +88,21 @@ class Introduction(WindowPart):
         self._reset()
         if self._play.is_introducing:
             self._drill = drill
-            self._desk.show_alone("topology")
+            self._desk.show_only_panel("topology")
             self._update_timer.start()
 
     def _resume_clock(self) -> None:
-        if self._drill is not None and self._session.live is self._drill:
+        if self._drill is not None and self._session.live_drill is self._drill:
             self._session.set_speed(1.0)
             self._session.play()
 
     def _reset(self) -> None:
         if self._drill is not None:
-            self._moment.close()
-            self._desk.unzoom()
+            self._moment.close_stage()
+            self._desk.unzoom_panel()
         self._drill = None
         self._update_timer.stop()
-        self.mark.dismiss()
+        self.coach_mark.dismiss()
 
     def _skip(self) -> None:
         """Leave the introduction. Nothing of it is stored."""
@@ -110,16 +114,16 @@ class Introduction(WindowPart):
     def _check_time(self) -> None:
         """Cut the power at the planned time."""
         drill = self._drill
-        if drill is None or self._session.live is not drill or drill.finished:
+        if drill is None or self._session.live_drill is not drill or drill.finished:
             return
         failed = any(event.kind == "fault" for event in drill.events)
-        if drill.tick >= first_run.POWER_OFF_TICK and not failed and self._session.running:
+        if drill.tick >= first_run.POWER_OFF_TICK and not failed and self._session.is_running:
             self._session.set_speed(FAILOVER_SPEED)
-            self._session.apply_input(first_run.POWER_OFF)
+            self._session.apply_input(first_run.POWER_OFF_LINE)
 
     def _process_events(self, events: list[Event]) -> None:
         drill = self._drill
-        if drill is None or self._session.live is not drill:
+        if drill is None or self._session.live_drill is not drill:
             return
         if any(fault.verb == "power-on" for _, fault in select_data(events, FaultData)):
             self._watch_return()
@@ -128,7 +132,7 @@ class Introduction(WindowPart):
         elif (
             self._shown_count < CAPTION_COUNT
             and len(self._build_captions()) > self._shown_count
-            and self.mark.isHidden()
+            and self.coach_mark.isHidden()
         ):
             self._session.pause()
             self._show_caption()
@@ -138,7 +142,7 @@ class Introduction(WindowPart):
         if drill is None:
             return []
         is_back = any(map(first_run.is_client_back, drill.events))
-        return make_captions(drill.events, drill.build_report() if is_back else None)
+        return build_captions(drill.events, drill.build_report() if is_back else None)
 
     def _show_caption(self) -> None:
         caption = self._build_captions()[self._shown_count]
@@ -155,7 +159,7 @@ class Introduction(WindowPart):
         elif len(self._build_captions()) > self._shown_count:
             self._show_caption()
         else:
-            self.mark.dismiss()
+            self.coach_mark.dismiss()
             self._stage.canvas.setFocus()
             self._moment.hold_phase(None)
             self._session.play()
@@ -163,16 +167,16 @@ class Introduction(WindowPart):
     # --- the user's turn ------------------------------------------------------------------------------------
 
     def _start_user_turn(self) -> None:
-        self._moment.close()
+        self._moment.close_stage()
         title = tr("Your turn: power on {server}").format(server=PRINCIPAL)
         text = tr(
             "{database} has no mirror, so a second failure would stop it. Right-click {server} "
             "and choose “{action}”, or press Enter."
         )
-        label = VERBS["power-on"].label or first_run.POWER_ON
+        label = VERBS["power-on"].label or first_run.POWER_ON_LINE
         action = tr(label)
         words = text.format(server=PRINCIPAL, database=first_run.DATABASE, action=action)
-        self._step = partial(self._session.apply_input, first_run.POWER_ON)
+        self._step = partial(self._session.apply_input, first_run.POWER_ON_LINE)
         self._point_at_part(PRINCIPAL, title, words, action, tr("Leave"))
 
     def _watch_return(self) -> None:
@@ -183,7 +187,7 @@ class Introduction(WindowPart):
             " {seconds} s."
         )
         words = text.format(mirror=first_run.MIRROR, speed=f"{BOOT_SPEED:g}", seconds=9)
-        self._step = self.mark.dismiss
+        self._step = self.coach_mark.dismiss
         title = tr("{server} returns as the mirror").format(server=PRINCIPAL)
         self._point_at_part(PRINCIPAL, title, words, tr("Hide"), tr("Leave"))
 
@@ -211,7 +215,7 @@ class Introduction(WindowPart):
     def _point_at_part(
         self, name: str, title: str, text: str, button: str, skip: str, count: str = ""
     ) -> None:
-        self.mark.point_at(
+        self.coach_mark.point_at(
             partial(self._find_card_rect, name), title, text, button, skip, count, self._list_obstacles
         )
 

@@ -11,8 +11,8 @@ from app.files.summary import ScenarioSummary, get_sort_key
 from app.storage import Profile, ResultRow, RunId, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.progress import LearnerProgress
-from app.view_models.start_page import DrillCard, InterruptedRun, NextDrill, recommend
-from app.views.history import FinishedRun
+from app.view_models.start_page import DrillCard, InterruptedRun, NextDrill, recommend_next_drill
+from app.views.history import FinishedRunRow
 from app.words.language import tr, trn
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
@@ -20,11 +20,11 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.shapes import Calibration
 
-INTERRUPTED_SHOWN: Final = 3
+INTERRUPTED_RUNS_SHOWN_MAX: Final = 3
 """Maximum number of interrupted runs on the start page, newest first."""
 
 
-class Library:
+class ScenarioLibrary:
     """Playable scenarios by name, with the results of the profile."""
 
     def __init__(self, profile: Profile | None) -> None:
@@ -46,7 +46,7 @@ class Library:
         self.problems += problems
         if self._profile is not None:
             try:
-                self.problems += self._profile.find_lost_runs()
+                self.problems += self._profile.list_lost_run_messages()
             except StorageError as problem:
                 self._report_problem(problem)
         self.scenarios = {}
@@ -55,7 +55,7 @@ class Library:
         """Return the scenario *name*, or None if it does not exist or is unreadable."""
         if name not in self.scenarios:
             try:
-                self.scenarios[name] = scenario_files.find(name).load()
+                self.scenarios[name] = scenario_files.find_scenario_file(name).load()
             except (ScenarioNotFoundError, ScenarioError):
                 return None
         return self.scenarios[name]
@@ -125,7 +125,7 @@ class Library:
 
     def find_recommended_drill(self, cards: Sequence[DrillCard]) -> NextDrill | None:
         """Return the recommended next drill, or None."""
-        return recommend(cards, self.read_progress())
+        return recommend_next_drill(cards, self.read_progress())
 
     def is_new_user(self) -> bool:
         """Return whether no run was ever started."""
@@ -139,7 +139,7 @@ class Library:
             self._report_problem(problem)
             return []
         unfinished_runs = [run for run in runs if run.tick > 0 or run.lines or run.problem]
-        return [self._describe_interrupted_run(run) for run in unfinished_runs[:INTERRUPTED_SHOWN]]
+        return [self._describe_interrupted_run(run) for run in unfinished_runs[:INTERRUPTED_RUNS_SHOWN_MAX]]
 
     def _describe_interrupted_run(self, run: UnfinishedRun) -> InterruptedRun:
         summary = self.summaries.get(run.scenario_name)
@@ -168,10 +168,10 @@ class Library:
             met=goals[0], n=goals[1]
         )
 
-    def list_finished_runs(self) -> list[FinishedRun]:
+    def list_finished_runs(self) -> list[FinishedRunRow]:
         """Return finished runs, newest first."""
         return [
-            FinishedRun(
+            FinishedRunRow(
                 run_id=row.run_id,
                 finished_at=row.finished_at,
                 title=self.get_title(row.scenario_name),

@@ -7,19 +7,19 @@ from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from app import settings
-from app.main_window.appearance import Appearance
+from app.main_window.appearance import AppearanceSettings
 from app.main_window.desk import LAYOUT_VERSION, RESTORE_TIMEOUT_MS, Desk
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
 from app.views.topology import TopologyView
 from app.views.topology.notes import PlacedNote
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.docks import PRESENTER, PROFILES
+from app.widgets.docks import PRESENTER, LAYOUT_PROFILES
 from app.widgets.scroll_container import PageStack
 from engine.drill.running.drill import Drill
 
 
-class TopologyLayout(WindowPart):
+class CardPositionStore(WindowPart):
     """Storage of the positions to which the user has moved cards of a scenario."""
 
     def __init__(self, shared: SharedParts, topology: TopologyView) -> None:
@@ -88,7 +88,7 @@ class FullScreenMode(QObject):
             self._full_screen_layout = None
             self._rest_timer.start()
         elif self._previous_layout is not None and self._full_screen_layout in (None, self._save_state()):
-            desk.expect_restore(*self._previous_layout)
+            desk.restore_layout_at_size(*self._previous_layout)
         self._window.setWindowState(self._window.windowState() ^ window_state)
 
     def store_sizes(self) -> None:
@@ -99,7 +99,7 @@ class FullScreenMode(QObject):
         return self._desk.saveState(LAYOUT_VERSION)
 
 
-TEXT_SCALE: Final = 1.5
+PRESENTER_TEXT_SCALE: Final = 1.5
 """Text scale for the back row. On a picture of 1920 pixels, 15 points are readable from eight screen widths.
 
 Assumed.
@@ -112,7 +112,7 @@ class PresenterMode(WindowPart):
     It stores the previous layout in the settings, so that the program restores it even after a crash.
     """
 
-    def __init__(self, shared: SharedParts, appearance: Appearance, topology: TopologyView) -> None:
+    def __init__(self, shared: SharedParts, appearance: AppearanceSettings, topology: TopologyView) -> None:
         """Create the mode. It is off."""
         super().__init__(shared)
         self._appearance, self._topology = appearance, topology
@@ -121,7 +121,7 @@ class PresenterMode(WindowPart):
     @property
     def is_active(self) -> bool:
         """Return whether the mode is on."""
-        return bool(self._store.get(settings.BEFORE_PRESENTING))
+        return bool(self._store.get(settings.STATE_BEFORE_PRESENTING))
 
     def toggle(self) -> None:
         """Start or stop the presenter mode."""
@@ -134,9 +134,9 @@ class PresenterMode(WindowPart):
             return
         look = self._appearance
         scale = self._store.get(settings.FONT_SCALE)
-        self._store.set(settings.BEFORE_PRESENTING, f"{look.layout} {scale}")
+        self._store.set(settings.STATE_BEFORE_PRESENTING, f"{look.layout} {scale}")
         look.set_layout(PRESENTER)
-        look.set_font_scale(max(TEXT_SCALE, scale))
+        look.set_font_scale(max(PRESENTER_TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit_all()
         if self._topology.isVisible():  # if it is hidden, the stage keeps the focus
@@ -144,15 +144,15 @@ class PresenterMode(WindowPart):
 
     def stop(self) -> None:
         """Stop the mode, and restore layout and text size."""
-        before = self._store.get(settings.BEFORE_PRESENTING)
+        before = self._store.get(settings.STATE_BEFORE_PRESENTING)
         if not before:
             return
-        self._store.set(settings.BEFORE_PRESENTING, "")
+        self._store.set(settings.STATE_BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
         # the text size precedes the layout, because large text makes panels wider
         self._appearance.set_font_scale(_parse_scale(scale))
-        self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
+        self._appearance.set_layout(layout if layout in LAYOUT_PROFILES else LAYOUT_PROFILES[0])
         self._topology.highlight_only(())
 
 
@@ -161,7 +161,7 @@ def _parse_scale(text: str) -> float:
     return scales_by_text.get(text, 1.0)
 
 
-class TopologyNotes(WindowPart):
+class TopologyNoteStore(WindowPart):
     """Notes on the topology. They are loaded at the start of a drill and stored when the user leaves it."""
 
     def __init__(self, shared: SharedParts, topology: TopologyView, pages: PageStack) -> None:
@@ -169,7 +169,7 @@ class TopologyNotes(WindowPart):
         self._topology = topology
         self._scenario = ""
         shared.play.run_started.connect(self._show_notes)
-        shared.session.finished.connect(lambda _: self.save_notes())
+        shared.session.run_finished.connect(lambda _: self.save_notes())
         shared.session.drill_changed.connect(lambda _: self.save_notes())
         pages.currentChanged.connect(lambda _: self.save_notes())
 
@@ -186,13 +186,13 @@ class TopologyNotes(WindowPart):
         kept_notes = _read_notes(self._store)
         kept_notes[self._scenario] = self._topology.list_notes()
         self._store.set(
-            settings.NOTES, json.dumps({name: notes for name, notes in kept_notes.items() if notes})
+            settings.TOPOLOGY_NOTES, json.dumps({name: notes for name, notes in kept_notes.items() if notes})
         )
 
 
 def _read_notes(store: WindowSettings) -> dict[str, list[PlacedNote]]:
     """Return the stored notes without invalid entries."""
-    document = store.read_json(settings.NOTES)
+    document = store.read_json(settings.TOPOLOGY_NOTES)
     if not isinstance(document, dict):
         return {}
     return {

@@ -8,14 +8,14 @@ from typing import Final
 from app.files import accepted_files, bundle_store, run_files, scenario_files
 from app.files.accepted_files import AcceptedText
 from app.files.bundle import Bundle
-from app.files.bundle_store import BundleStoreError, DrillOffer, RunOffer
+from app.files.bundle_store import BundleStoreError, BundledDrill, BundledRun
 from app.files.run_files import RunFileError
-from app.main_window.navigation import Navigation
+from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
-from app.views.accepted_files import AcceptedFile, AcceptedFiles
-from app.views.quarantine import BundleItem, FactRow, QuarantinePage, list_facts
-from app.views.scenario_picker import ScenarioPicker
+from app.views.accepted_files import AcceptedFileRow, AcceptedFilesDialog
+from app.views.quarantine import BundleItem, FileFactRow, QuarantinePage, list_scenario_facts
+from app.views.scenario_picker import StartPageView
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.localization import localize
@@ -39,31 +39,37 @@ _DRILL, _RUN = "drill ", "run "
 class QuarantineGate(WindowPart):
     """Gate that opens a foreign file only after the user has reviewed it."""
 
-    def __init__(self, shared: SharedParts, navigation: Navigation, picker: ScenarioPicker) -> None:
+    def __init__(
+        self, shared: SharedParts, navigation: PageNavigation, start_page_view: StartPageView
+    ) -> None:
         """Create the gate.
 
-        *picker*: list of drills on the start page, which shows the drills of an imported bundle.
+        *start_page_view*: list of drills on the start page, which shows the drills of an imported bundle.
         """
         super().__init__(shared)
-        self._navigation, self._picker = navigation, picker
+        self._navigation, self._picker = navigation, start_page_view
         self._page: QuarantinePage | None = None
         self._accepted = self._read_accepted()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
         """File on the review page, and the callback for its acceptance; None if there is none."""
         self._bundle: Bundle | None = None
         """Bundle on the review page; None if there is none."""
-        self.listed: AcceptedFiles | None = None
+        self.listed: AcceptedFilesDialog | None = None
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def admit(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
+    def admit_scenario(self, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
         """Call *callback* if the scenario is known, or else after the user has reviewed and accepted it."""
         if self.is_known(scenario.text):
             callback()
         else:
             accepted_text = AcceptedText(compute_sha256(scenario.text), scenario.title, scenario.author or "")
             self._ask_user(
-                file, list_facts(summarize_contents(scenario)), scenario.text, accepted_text, callback
+                file,
+                list_scenario_facts(summarize_contents(scenario)),
+                scenario.text,
+                accepted_text,
+                callback,
             )
 
     def admit_run(self, report: Report, scenario: Scenario, file: str, callback: Callable[[], None]) -> None:
@@ -83,11 +89,11 @@ class QuarantineGate(WindowPart):
         except InputError as problem:
             does = localize(str(problem))
         facts = [
-            FactRow(tr("Recorded run"), tr("replayed for review")),
-            FactRow(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
-            FactRow(tr("Inputs"), formatting.format_number(len(lines))),
-            FactRow(tr("Actions"), escape_invisible(does) or tr("none")),
-            *list_facts(summarize_contents(scenario)),
+            FileFactRow(tr("Recorded run"), tr("replayed for review")),
+            FileFactRow(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
+            FileFactRow(tr("Inputs"), formatting.format_number(len(lines))),
+            FileFactRow(tr("Actions"), escape_invisible(does) or tr("none")),
+            *list_scenario_facts(summarize_contents(scenario)),
         ]
         accepted_text = AcceptedText(
             compute_sha256(replay_text), _format_run_title(scenario), scenario.author or ""
@@ -116,7 +122,7 @@ class QuarantineGate(WindowPart):
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
 
-        def store_checked(looked_at: tuple[list[DrillOffer], list[AcceptedText]]) -> None:
+        def store_checked(looked_at: tuple[list[BundledDrill], list[AcceptedText]]) -> None:
             self._store_selected(bundle, drills, runs, *looked_at)
 
         self._session.work(
@@ -128,7 +134,7 @@ class QuarantineGate(WindowPart):
         bundle: Bundle,
         drills: list[str],
         runs: list[str],
-        offered: list[DrillOffer],
+        offered: list[BundledDrill],
         newly_accepted: list[AcceptedText],
     ) -> None:
         """Import the selection into the profile, remember it as accepted, and show it on the start page."""
@@ -141,7 +147,7 @@ class QuarantineGate(WindowPart):
         self._remember_accepted(newly_accepted)
         self._navigation.show_home()
         if drills:
-            self._picker.choose_card(drills[0])
+            self._picker.select_drill(drills[0])
         run_count = sum(file.parent.name == "runs" for file in new_bundle)
         counts = ((len(new_bundle) - run_count, trn("{n} drill", "{n} drills", len(new_bundle) - run_count)),
                   (run_count, trn("{n} recorded run", "{n} recorded runs", run_count)))  # fmt: skip
@@ -151,7 +157,7 @@ class QuarantineGate(WindowPart):
             message.format(title=escape_invisible(bundle.manifest.title), what=contents_text)
         )
 
-    def trust(self, text: str) -> None:
+    def accept_own_text(self, text: str) -> None:
         """Accept *text*, which the user has written in this window."""
         self._remember_accepted([AcceptedText(compute_sha256(text), own=True)])
 
@@ -163,7 +169,7 @@ class QuarantineGate(WindowPart):
     def _ask_user(
         self,
         file: str,
-        facts: list[FactRow],
+        facts: list[FileFactRow],
         text: str,
         candidate: AcceptedText,
         callback: Callable[[], None],
@@ -221,7 +227,7 @@ class QuarantineGate(WindowPart):
     def _remember_accepted(self, newly_accepted: Iterable[AcceptedText]) -> None:
         texts = self._accepted
         for accepted_text in newly_accepted:
-            texts = accepted_files.add_entry(texts, accepted_text)
+            texts = accepted_files.add_accepted_text(texts, accepted_text)
         self._save_accepted(texts)
 
     def _save_accepted(self, accepted: list[AcceptedText]) -> None:
@@ -230,7 +236,7 @@ class QuarantineGate(WindowPart):
         profile = self._profile
         if profile is not None:
             try:
-                accepted_files.save_entries(profile, accepted)
+                accepted_files.save_accepted_texts(profile, accepted)
             except StorageError as problem:
                 self._notice.show_warning(str(problem))
 
@@ -238,7 +244,7 @@ class QuarantineGate(WindowPart):
 
     def show_accepted(self) -> None:
         """Show the list of accepted files."""
-        listed = self.listed = AcceptedFiles(self._window)
+        listed = self.listed = AcceptedFilesDialog(self._window)
         listed.forget_wanted.connect(self.forget_texts)
         listed.finished.connect(self._close_list)
         self._fill_list()
@@ -251,7 +257,7 @@ class QuarantineGate(WindowPart):
 
     def forget_texts(self, digests: list[str]) -> None:
         """Forget the texts with these SHA-256 hashes. They must be reviewed again before they open."""
-        self._save_accepted(accepted_files.remove_entries(self._accepted, digests))
+        self._save_accepted(accepted_files.remove_accepted_texts(self._accepted, digests))
         self._fill_list()
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
@@ -269,7 +275,7 @@ class QuarantineGate(WindowPart):
             foreign = accepted_files.list_foreign_texts(self._accepted)
             self.listed.show_files(
                 [
-                    AcceptedFile(
+                    AcceptedFileRow(
                         accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.on
                     )
                     for accepted_text in foreign
@@ -284,13 +290,13 @@ def _collect_local_hashes() -> set[str]:
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
-) -> CooperativeTask[tuple[list[DrillOffer], list[AcceptedText]]]:
+) -> CooperativeTask[tuple[list[BundledDrill], list[AcceptedText]]]:
     """Return the drills that the bundle offers now, and the texts that the user accepts with *drills* and *runs*."""
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""
-    offered: list[DrillOffer] = []
+    offered: list[BundledDrill] = []
     texts: list[AcceptedText] = []
-    for offer in bundle_store.list_offers(bundle):
+    for offer in bundle_store.list_bundled_drills(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
             texts.append(
@@ -317,21 +323,21 @@ def _join_replay_text(report: Report, text: str) -> str:
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 
 
-def _build_bundle_facts(bundle: Bundle) -> list[FactRow]:
+def _build_bundle_facts(bundle: Bundle) -> list[FileFactRow]:
     manifest = bundle.manifest
     facts = [
-        FactRow(tr("Bundle"), manifest.title),
-        FactRow(tr("Made by"), manifest.author or tr("not named in the file")),
-        FactRow(tr("License"), manifest.licence or tr("not named in the file")),
-        FactRow(tr("SHA-256 of the bundle"), bundle.sha256),
+        FileFactRow(tr("Bundle"), manifest.title),
+        FileFactRow(tr("Made by"), manifest.author or tr("not named in the file")),
+        FileFactRow(tr("License"), manifest.licence or tr("not named in the file")),
+        FileFactRow(tr("SHA-256 of the bundle"), bundle.sha256),
     ]
-    return [FactRow(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
+    return [FileFactRow(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
 
 
 def _build_items(bundle: Bundle) -> CooperativeTask[list[BundleItem]]:
     """Build the items of a bundle, one per slice."""
-    drills = (_build_drill_item(bundle, offer) for offer in bundle_store.list_offers(bundle))
-    runs = (_build_run_item(bundle, offer) for offer in bundle_store.list_run_offers(bundle))
+    drills = (_build_drill_item(bundle, offer) for offer in bundle_store.list_bundled_drills(bundle))
+    runs = (_build_run_item(bundle, offer) for offer in bundle_store.list_bundled_runs(bundle))
     items: list[BundleItem] = []
     for item in chain(drills, runs):
         items.append(item)
@@ -339,20 +345,20 @@ def _build_items(bundle: Bundle) -> CooperativeTask[list[BundleItem]]:
     return items
 
 
-def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
-    scenario, hindrance = offer.scenario, localize(offer.obstacle)
+def _build_drill_item(bundle: Bundle, drill: BundledDrill) -> BundleItem:
+    scenario, hindrance = drill.scenario, localize(drill.import_obstacle)
     if scenario is None:
         facts = [
-            FactRow(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in offer.problems
+            FileFactRow(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in drill.problems
         ]
         return BundleItem(
-            _DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, is_importable=False
+            _DRILL + drill.name, drill.name, facts, drill.text, remark=hindrance, is_importable=False
         )
     return BundleItem(
-        _DRILL + offer.name,
+        _DRILL + drill.name,
         scenario.title,
-        [*list_facts(summarize_contents(scenario)), *_build_bundle_facts(bundle)],
-        offer.text,
+        [*list_scenario_facts(summarize_contents(scenario)), *_build_bundle_facts(bundle)],
+        drill.text,
         level=scenario.level,
         minutes=str(scenario.minutes),
         author=scenario.author or "",
@@ -361,10 +367,8 @@ def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
     )
 
 
-def _build_run_item(bundle: Bundle, offer: RunOffer) -> BundleItem:
-    title = tr("Recorded run {name}").format(name=offer.name)
-    text = bundle.runs[offer.name][:SHOWN_RUN_BYTES_MAX].decode("utf-8", "replace")
-    facts = [FactRow(tr("Recorded run"), escape_invisible(offer.description)), *_build_bundle_facts(bundle)]
-    return BundleItem(
-        _RUN + offer.name, title, facts, text, remark=offer.description, is_importable=offer.usable
-    )
+def _build_run_item(bundle: Bundle, run: BundledRun) -> BundleItem:
+    title = tr("Recorded run {name}").format(name=run.name)
+    text = bundle.runs[run.name][:SHOWN_RUN_BYTES_MAX].decode("utf-8", "replace")
+    facts = [FileFactRow(tr("Recorded run"), escape_invisible(run.description)), *_build_bundle_facts(bundle)]
+    return BundleItem(_RUN + run.name, title, facts, text, remark=run.description, is_importable=run.usable)

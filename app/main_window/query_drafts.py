@@ -9,19 +9,19 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
-from app.views.console import Console
-from app.views.console.tabs import ClosedWindow, parse_server
+from app.views.console import QueryConsole
+from app.views.console.tabs import ClosedWindow, parse_server_name
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 EDITOR_DRAFT: Final = "editor"
 """Key of the scenario editor's draft. All other drafts are unsent queries."""
-DRAFTS_MS: Final = 400
+DRAFT_SAVE_DELAY_MS: Final = 400
 """Pause in typing after which drafts are stored."""
 
 
-UNSAVED_MS_MAX: Final = 2_000
+UNSAVED_MAX_MS: Final = 2_000
 """Maximum time without storage while the user types without a pause."""
 
 
@@ -35,13 +35,13 @@ class DebounceTimer(QTimer):
         super().__init__(parent)
         self.setInterval(after_ms)
         self.setSingleShot(True)
-        self._changing = QElapsedTimer()
+        self._change_timer = QElapsedTimer()
 
     def restart_pause(self) -> None:
         """Restart the pause, because the text has changed."""
         if not self.isActive():
-            self._changing.start()
-        if not self.isActive() or self._changing.elapsed() < UNSAVED_MS_MAX:
+            self._change_timer.start()
+        if not self.isActive() or self._change_timer.elapsed() < UNSAVED_MAX_MS:
             self.start()
 
 
@@ -49,13 +49,13 @@ OF_A_RUN, CLOSED = "tabs", "closed"
 """First part of a draft's key: "tabs/RUN/WINDOW" for open windows of a run, "closed/NUMBER/SERVER" for closed ones."""
 
 
-class QueryDrafts(WindowPart):
+class QueryDraftStore(WindowPart):
     """Storage of the texts in the query windows, separately for each run."""
 
     message_ready = Signal(str)
     """Signal with the reason why drafts could not be stored."""
 
-    def __init__(self, shared: SharedParts, console: Console) -> None:
+    def __init__(self, shared: SharedParts, console: QueryConsole) -> None:
         super().__init__(shared)
         self._console = console
         self._reported_problem = ""
@@ -65,15 +65,15 @@ class QueryDrafts(WindowPart):
         self._title = ""
         self._resumable: set[str] = set()
         """IDs of the runs that can be resumed. Their drafts are kept."""
-        self._save_pause = DebounceTimer(DRAFTS_MS, self)
-        self._save_pause.timeout.connect(self.save)
+        self._save_pause = DebounceTimer(DRAFT_SAVE_DELAY_MS, self)
+        self._save_pause.timeout.connect(self.save_drafts)
 
-    def restore(self) -> None:
+    def restore_windows(self) -> None:
         """Offer the query windows of the last session again, and start storing drafts."""
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
-            ClosedWindow(parse_server(key.rpartition("/")[2]), text)
+            ClosedWindow(parse_server_name(key.rpartition("/")[2]), text)
             for key, text in drafts.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
@@ -85,16 +85,16 @@ class QueryDrafts(WindowPart):
         tree = self._play.branches
         if tree is not None and tree is self._tree:
             return
-        self.save()
+        self.save_drafts()
         left_drafts = self._console.list_drafts() if self._tree is not None or self._title else {}
         closed_drafts = [
-            ClosedWindow(parse_server(name), text, self._title)
+            ClosedWindow(parse_server_name(name), text, self._title)
             for name, text in left_drafts.items()
             if text.strip()
         ]
         self._tree, self._title = tree, drill.scenario.title
         self._run_known = 0
-        run = f"{OF_A_RUN}/{self._run}/"
+        run = f"{OF_A_RUN}/{self._tree_run_id}/"
         stored_drafts = {
             key.removeprefix(run): text for key, text in self._load_drafts().items() if key.startswith(run)
         }
@@ -102,7 +102,7 @@ class QueryDrafts(WindowPart):
         self._console.begin_run(drill.world, stored_drafts, closed_drafts)
 
     @property
-    def _run(self) -> int:
+    def _tree_run_id(self) -> int:
         """Return the ID of the first run in the tree to which the windows belong; 0 for an unrecorded run."""
         if self._tree is not None and self._play.branches is self._tree:
             self._run_known = self._play.first_run_id or 0
@@ -124,7 +124,7 @@ class QueryDrafts(WindowPart):
         """
         for number, closed_window in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
-        prefix = f"{OF_A_RUN}/{self._run}/"
+        prefix = f"{OF_A_RUN}/{self._tree_run_id}/"
         if self._tree is not None:
             for name, text in self._console.list_drafts().items():
                 yield f"{prefix}{name}", text
@@ -133,7 +133,7 @@ class QueryDrafts(WindowPart):
             if belongs_to_other and key.split("/")[1] in self._resumable:
                 yield key, None
 
-    def save(self) -> None:
+    def save_drafts(self) -> None:
         """Store changed drafts. A full disk is reported once, and the texts stay in the windows."""
         self._save_pause.stop()
         if self._profile is None:
@@ -161,5 +161,5 @@ class QueryDrafts(WindowPart):
 
     def save_and_close(self) -> None:
         """Store the drafts for the last time, because the profile is about to be closed."""
-        self.save()
+        self.save_drafts()
         self._console.drafts_changed.disconnect(self._save_pause.restart_pause)

@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from app.host import Recorder, RecordingError
+from app.host import RunRecorder, RecordingError
 from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -24,7 +24,7 @@ class ProfileRecorder:
     def record_input(self, tick: int, line: str) -> None:
         """Store an input line."""
         with _translate_storage_errors():
-            self._profile.append(self.run_id, tick, line)
+            self._profile.append_line(self.run_id, tick, line)
 
     def record_position(self, tick: int) -> None:
         """Store the position of the run."""
@@ -42,7 +42,7 @@ class ProfileRecorder:
         tick = round(report["ended_at_s"] * TICKS_PER_S)
         total = score["total"] if score["scored"] else None
         try:
-            self._profile.finish(self.run_id, tick, report["state_hash"], json.dumps(report), total)
+            self._profile.finish_run(self.run_id, tick, report["state_hash"], json.dumps(report), total)
         except StorageError as problem:
             text = tr(
                 "{problem} Recording of this run has stopped. Continue the run from the start page "
@@ -74,7 +74,7 @@ class ClassRunRecorder:
     The class records the run, and the profile receives the finished run for the history.
     """
 
-    def __init__(self, seat: Recorder, profile: Profile, drill: Drill) -> None:
+    def __init__(self, seat: RunRecorder, profile: Profile, drill: Drill) -> None:
         self._seat, self._profile, self._drill = seat, profile, drill
         self.record_input, self.record_position = seat.record_input, seat.record_position
         self.record_hash = seat.record_hash
@@ -85,15 +85,15 @@ class ClassRunRecorder:
         begin_recording(self._profile, self._drill).finish(report)
 
 
-class LateRecorder:
+class RetryingRecorder:
     """Recorder of a run that could not be recorded at its start.
 
     It repeats the attempt and then stores the whole run.
     """
 
-    def __init__(self, begin: Callable[[], ProfileRecorder]) -> None:
-        """Create a recorder. *begin* records the whole run so far, or raises RecordingError."""
-        self._begin = begin
+    def __init__(self, create_recorder: Callable[[], ProfileRecorder]) -> None:
+        """Create a recorder. *create_recorder* records the whole run so far, or raises RecordingError."""
+        self._create_recorder = create_recorder
         self._run: ProfileRecorder | None = None
 
     def record_input(self, tick: int, line: str) -> None:
@@ -120,7 +120,7 @@ class LateRecorder:
     def finish(self, report: Report) -> None:
         """Store the report. Raises RecordingError if the run can still not be recorded."""
         try:
-            self._run = self._run or self._begin()
+            self._run = self._run or self._create_recorder()
         except RecordingError as problem:
             raise RecordingError(
                 tr("{problem} This run is not recorded.").format(problem=problem)
@@ -130,7 +130,7 @@ class LateRecorder:
     def _start_recording(self) -> None:
         """Try to start recording. Ignore a failure, because it was reported at the start of the run."""
         with suppress(RecordingError):
-            self._run = self._begin()
+            self._run = self._create_recorder()
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 from app.main_window.desk_page import DeskPage
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.charts import Charts
+from app.views.charts import ChartView
 from app.views.charts.export import ChartExportError
 from app.views.look_back import PastTimeBar
-from app.widgets.docks import Span, SpanChooser, TimeChooser, TimeRangeView
+from app.widgets.docks import TimeSpan, TimeSpanChooser, TimeChooser, TimeRangeView
 from app.widgets.layouts import build_row
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_for_file
@@ -31,7 +31,7 @@ class TimeSelection(WindowPart):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         self.time_s: float | None = None
-        self.span: Span | None = None
+        self.span: TimeSpan | None = None
         self._views: list[TimeRangeView] = []
         shared.session.drill_changed.connect(self._restore_selection)
         shared.play.run_started.connect(lambda _: self.clear())
@@ -40,12 +40,12 @@ class TimeSelection(WindowPart):
         """Connect *view* if it implements one of the protocols of `app.widgets.docks` that show or select a time."""
         if isinstance(view, TimeRangeView):
             self._views.append(view)
-            view.show_between(self.span)
+            view.show_time_range(self.span)
             view.show_time(self.time_s)
         if isinstance(view, TimeChooser):
             view.time_selected.connect(lambda t_s: self.move_cursor(t_s, view))
-        if isinstance(view, SpanChooser):
-            view.span_selected.connect(lambda span: self.choose_span(span, view))
+        if isinstance(view, TimeSpanChooser):
+            view.span_selected.connect(lambda span: self.select_time_range(span, view))
 
     def move_cursor(self, t_s: float | None, source: object = None) -> None:
         """Move the time cursor of all views except *source*. None hides the cursor."""
@@ -54,42 +54,42 @@ class TimeSelection(WindowPart):
             if view is not source:
                 view.show_time(t_s)
 
-    def choose_span(self, span: Span | None, source: object = None) -> None:
+    def select_time_range(self, span: TimeSpan | None, source: object = None) -> None:
         """Restrict all views except *source* to a time range. None shows the whole run."""
         self.span = span
         for view in self._views:
             if view is not source:
-                view.show_between(span)
+                view.show_time_range(span)
 
     @Slot()
     def clear(self) -> None:
         """Clear the selected time and the time range."""
-        self.choose_span(None)
+        self.select_time_range(None)
         self.move_cursor(None)
 
     def _restore_selection(self) -> None:
         """Restore the selection after the shown time has changed."""
         if self.span is not None:
-            self.choose_span(self.span)
+            self.select_time_range(self.span)
         if self.time_s is not None:
             self.move_cursor(self.time_s)
 
 
-def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
+def save_charts(charts: ChartView, notice: NoticeBar, parent: QWidget) -> None:
     """Ask for a file and save the charts as an image."""
     kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
     file = ask_for_file(parent, tr("Save the charts"), "charts.png", kinds)
     if file is None:
         return
     try:
-        charts.save(str(file))
+        charts.export_charts(str(file))
     except ChartExportError as problem:
         notice.show_warning(str(problem))
     else:
         notice.show_info(tr("Saved: {file}").format(file=file))
 
 
-ROOM_LINES: Final = 60
+TEXT_WIDTH_MIN_LINES: Final = 60
 """Minimum width of a window, in line heights, for the text of the loading bar.
 
 A narrower window shows the text as a tooltip.
@@ -102,7 +102,7 @@ class LoadingBar(QWidget):
     def __init__(self, session: HostSession) -> None:
         super().__init__()
         self._session = session
-        self.words = words = QLabel(tr("Working…"))
+        self.label = words = QLabel(tr("Working…"))
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)
@@ -113,28 +113,28 @@ class LoadingBar(QWidget):
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
         build_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
-        self._session.progress.connect(self._show_progress)
+        self._session.progress_changed.connect(self._show_progress)
         self.hide()
 
     def _show_progress(self, share: float) -> None:
         # the bar is indeterminate until the progress is known
         self.bar.setMaximum(1000 if share > 0.0 else 0)
         self.bar.setValue(round(share * 1000))
-        self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
-        self.setVisible(share >= 0.0 and self._session.loading)
+        self.label.setVisible(self.window().width() >= TEXT_WIDTH_MIN_LINES * self.fontMetrics().height())
+        self.setVisible(share >= 0.0 and self._session.is_loading)
 
 
-SCRUB_MS: Final = 40
+SCRUB_INTERVAL_MS: Final = 40
 """Minimum interval between two times that are shown while the user drags the timeline."""
 
 MARK_TOLERANCE_S: Final = 0.005
 """Maximum distance, half a tick, at which a mark counts as the time on screen."""
 
 
-class ReplayControls(WindowPart):
+class ReplayController(WindowPart):
     """Connection of the timeline and the replay bar to the session."""
 
-    left = Signal()
+    debrief_requested = Signal()
     """Signal: the user returns from a finished run to its debrief."""
 
     def __init__(self, shared: SharedParts, page: DeskPage) -> None:
@@ -145,8 +145,8 @@ class ReplayControls(WindowPart):
         self.bar = PastTimeBar()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
-        self._scrub = QTimer(self, singleShot=True, interval=SCRUB_MS)
-        self._scrub.timeout.connect(lambda: self.show_moment(self._wanted_s))
+        self._scrub_timer = QTimer(self, singleShot=True, interval=SCRUB_INTERVAL_MS)
+        self._scrub_timer.timeout.connect(lambda: self.show_time(self._wanted_s))
         self._stepped_s: float | None = None
         """Time that keys have selected since the last update of the window; None for no time, infinity for the
         latest time.
@@ -154,40 +154,40 @@ class ReplayControls(WindowPart):
         self._last_announcement = ""
         """Message about the start of a branch, shown until the clock of the branch runs."""
         self._catching_up = QTimer(self, singleShot=True, interval=0)
-        self._catching_up.timeout.connect(self._catch_up)
+        self._catching_up.timeout.connect(self._show_latest_request)
         self._connect()
 
     def _connect(self) -> None:
         session = self._session
         session.drill_changed.connect(self._show_drill)
         session.world_changed.connect(self._show_world)
-        session.happened.connect(self._add_events)
-        session.looking.connect(lambda looking: self._show_world(None))
+        session.events_occurred.connect(self._add_events)
+        session.past_time_shown.connect(lambda looking: self._show_world(None))
         self._timeline.time_clicked.connect(self._choose_time)
         self._timeline.time_dragged.connect(self._drag_to_time)
         self.bar.return_wanted.connect(session.show_latest)
-        self.bar.continue_wanted.connect(self.continue_from_moment)
-        self.bar.step_wanted.connect(self.step)
-        self.bar.leave_wanted.connect(self.left)
+        self.bar.continue_wanted.connect(self.branch_from_shown_time)
+        self.bar.step_wanted.connect(self.step_solution)
+        self.bar.leave_wanted.connect(self.debrief_requested)
         self._play.branches_changed.connect(lambda: self._show_world(None))
         self._play.run_rewound.connect(self._announce_position)
         session.running_changed.connect(lambda running: self.forget_position() if running else None)
 
     # --- navigation in time ---------------------------------------------------------------------------------
 
-    def show_moment(self, t_s: float) -> None:
+    def show_time(self, t_s: float) -> None:
         """Show the run at the time *t_s*, in seconds."""
         if self._session.show_moment(to_ticks(t_s)):
             self._notice.hide_notice()
 
     def _choose_time(self, t_s: float) -> None:
-        self._scrub.stop()
-        self.show_moment(t_s)
+        self._scrub_timer.stop()
+        self.show_time(t_s)
 
     def _drag_to_time(self, t_s: float) -> None:
         self._wanted_s = t_s
-        if not self._scrub.isActive():
-            self._scrub.start()
+        if not self._scrub_timer.isActive():
+            self._scrub_timer.start()
 
     def go_to_mark(self, forward: bool) -> None:
         """Go to the next or previous mark of the timeline.
@@ -201,31 +201,31 @@ class ReplayControls(WindowPart):
         times = sorted({marker.t_s for marker in self._timeline.markers} | {0.0})
         if forward:
             next_s = next((t_s for t_s in times if t_s > at_s + MARK_TOLERANCE_S), None)
-            looking = self._session.looking_back or self._stepped_s is not None
+            looking = self._session.is_showing_past or self._stepped_s is not None
             wanted_s = next_s if next_s is not None and looking else math.inf
         else:
             wanted_s = next((t_s for t_s in reversed(times) if t_s < at_s - MARK_TOLERANCE_S), at_s)
         if self._catching_up.isActive():
             self._stepped_s = wanted_s
         elif wanted_s != at_s:
-            self._show_moment(wanted_s)
+            self._show_requested_time(wanted_s)
 
-    def _show_moment(self, t_s: float) -> None:
+    def _show_requested_time(self, t_s: float) -> None:
         """Show a time of the run. During a background task, `_read_stored_entries` executes the request later."""
         if math.isinf(t_s):
             self._session.show_latest()
         else:
-            self.show_moment(t_s)
+            self.show_time(t_s)
         self._catching_up.start()
 
-    def _catch_up(self) -> None:
+    def _show_latest_request(self) -> None:
         wanted_s, self._stepped_s = self._stepped_s, None
         if wanted_s is not None:
-            self._show_moment(wanted_s)
+            self._show_requested_time(wanted_s)
 
-    def step(self, offset: int) -> None:
+    def step_solution(self, offset: int) -> None:
         """Go to the next or previous step of the reference solution."""
-        drill, live_drill = self._session.drill, self._session.live
+        drill, live_drill = self._session.drill, self._session.live_drill
         if drill is None or live_drill is None:
             return
         input_count = len(drill.journal) + offset
@@ -234,13 +234,13 @@ class ReplayControls(WindowPart):
         elif input_count <= len(live_drill.journal):
             self._session.show_moment(live_drill.journal[input_count - 1].tick)
 
-    def continue_from_moment(self) -> None:
+    def branch_from_shown_time(self) -> None:
         """Start a branch from the shown time."""
         drill = self._session.drill
-        if drill is None or not self._session.looking_back:
+        if drill is None or not self._session.is_showing_past:
             return
         if self._play.best is not None:
-            self._play.take_over(drill.tick)
+            self._play.take_over_continuation(drill.tick)
         elif not self._play.is_watching:
             self._play.branch_at(drill.tick)
 
@@ -260,30 +260,30 @@ class ReplayControls(WindowPart):
     # --- display --------------------------------------------------------------------------------------------
 
     def _show_drill(self, drill: Drill | None) -> None:
-        live = self._session.live
+        live = self._session.live_drill
         if drill is None or live is None:
             return
         seen_state = (id(live), len(live.events))
-        if not self._session.looking_back or seen_state != self._shown_position:
+        if not self._session.is_showing_past or seen_state != self._shown_position:
             self._timeline.show_drill(live)
             self._shown_position = seen_state
         self._show_world(None)
 
     def _add_events(self, events: list[Event]) -> None:
-        live = self._session.live
-        if live is not None and not self._session.looking_back:
+        live = self._session.live_drill
+        if live is not None and not self._session.is_showing_past:
             self._timeline.add_events(events)
             self._shown_position = (id(live), len(live.events))
 
     def _show_world(self, _: World | None) -> None:
         """Update the bar and the timeline mark of the shown time."""
-        drill, live = self._session.drill, self._session.live
-        looking = self._session.looking_back and drill is not None and live is not None
+        drill, live = self._session.drill, self._session.live_drill
+        looking = self._session.is_showing_past and drill is not None and live is not None
         if not looking or drill is None or live is None:
             self.bar.hide()
             self._timeline.show_past_time(None)
             if live is not None:
-                self._timeline.show_now(live.world.t_s)
+                self._timeline.show_current_time(live.world.t_s)
             return
         t_s = drill.world.t_s
         self._timeline.show_past_time(t_s)

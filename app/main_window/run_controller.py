@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtCore import QObject, Signal
 
 from app.files.generated_drills import draw_seed
-from app.host import NoRecorder, Recorder, RecordingError
+from app.host import NullRecorder, RunRecorder, RecordingError
 from app.main_window import recorder
-from app.main_window.recorder import ClassRunRecorder, LateRecorder, ProfileRecorder
+from app.main_window.recorder import ClassRunRecorder, RetryingRecorder, ProfileRecorder
 from app.main_window.session import HostSession
 from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
 from app.words.language import tr
@@ -31,7 +31,7 @@ from engine.inputs import InputError
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-SEED_TRIES_MAX: Final = 20
+SEED_DRAWS_MAX: Final = 20
 """Maximum number of seeds that are tried. If no seed has a usable variant, the seed of the file is used."""
 
 RETRY_SPEED_MAX: Final = 1.0
@@ -51,9 +51,9 @@ class RunController(QObject):
     branches_changed = Signal()
     run_rewound = Signal(int, str)
     """Signal: tick at which a branch continues, and a message about it."""
-    reflected = Signal(object)
+    reflection_finished = Signal(object)
     """Signal: the person's `Reflection` on the run, or None."""
-    recorded = Signal(object)
+    recording_recovered = Signal(object)
     """Signal: drill whose recording failed at its start and which is now recorded completely."""
 
     def __init__(self, session: HostSession, profile: Profile | None, parent: QObject | None = None) -> None:
@@ -83,8 +83,8 @@ class RunController(QObject):
         """True if the run belongs to a seat of a class. The class records such a run."""
         self.is_ended_by_instructor = False
         """True if the instructor of the class has ended the run."""
-        session.loaded.connect(self._on_loaded)
-        session.happened.connect(self._store_goals)
+        session.run_loaded.connect(self._on_loaded)
+        session.events_occurred.connect(self._store_goals)
 
     @property
     def run_id(self) -> RunId | None:
@@ -99,7 +99,7 @@ class RunController(QObject):
 
     def _store_goals(self, events: Sequence[Event]) -> None:
         """Store the met goals of a recorded run after each change. Exams are excluded."""
-        drill, run_id = self._session.live, self.run_id
+        drill, run_id = self._session.live_drill, self.run_id
         if self._profile is None or drill is None or run_id is None or not drill.permissions.shows_truth:
             return
         if any(event.kind == "goal" for event in events):
@@ -117,7 +117,7 @@ class RunController(QObject):
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
-        for _ in range(SEED_TRIES_MAX):
+        for _ in range(SEED_DRAWS_MAX):
             seed = draw_seed()
             try:
                 select_variant(scenario, seed)
@@ -131,20 +131,20 @@ class RunController(QObject):
         seed = self.choose_seed(scenario)
         return select_variant(scenario, seed), seed
 
-    def begin(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
+    def begin_run(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
         """Start a run of *scenario*.
 
         *seed*: None to let `choose_seed` select it. An equal seed repeats the values of a run.
         """
-        self.leave()
+        self.leave_run()
         history = History(
             Drill(scenario, self.choose_seed(scenario) if seed is None else seed, DrillMode(mode))
         )
         self._begun_scenarios.add(scenario.name)
         self.branches = BranchTree(history)
-        self._open_run(history, self._create_run(history.drill))
+        self._open_run(history, self._create_run_recorder(history.drill))
 
-    def start_class_run(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
+    def start_class_run(self, history: History, recorder: RunRecorder, reflects: bool = False) -> None:
         """Start a run of a class, which *recorder* records and which cannot be rewound.
 
         The profile receives the finished run, except for an exam, whose result the class reports. *reflects*:
@@ -152,14 +152,14 @@ class RunController(QObject):
         """
         if self._profile is not None and history.drill.permissions.shows_truth:
             recorder = ClassRunRecorder(recorder, self._profile, history.drill)
-        self.leave()
+        self.leave_run()
         self.is_in_class, self.asks_for_reflection = True, reflects
         self.is_ended_by_instructor = False
         self._open_run(history, recorder)
 
-    def resume(self, run: UnfinishedRun) -> None:
+    def resume_run(self, run: UnfinishedRun) -> None:
         """Resume an interrupted run at the last tick that it had reached."""
-        self.leave()
+        self.leave_run()
         try:
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioError as problem:
@@ -175,7 +175,7 @@ class RunController(QObject):
         self._then = lambda history: self._on_resumed(history, run.run_id)
         self._session.load(scenario, run.seed, DrillMode(run.mode), inputs, run.tick, hashes)
 
-    def reopen(
+    def reopen_run(
         self,
         report: Report,
         scenario: Scenario,
@@ -187,7 +187,7 @@ class RunController(QObject):
         A long replay shows its progress and can be canceled. If the inputs are invalid in this version, the
         user gets a message and *callback* gets None.
         """
-        self.leave()
+        self.leave_run()
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
             text = tr("The run cannot be replayed: {problem}.")
@@ -202,7 +202,15 @@ class RunController(QObject):
         self._then = on_reopened
         tick = to_ticks(report["ended_at_s"])
         mode = DrillMode(report["mode"])
-        self._session.load(scenario, int(report["seed"]), mode, inputs, tick, lenient=True, at_once_s=None)
+        self._session.load(
+            scenario,
+            int(report["seed"]),
+            mode,
+            inputs,
+            tick,
+            skips_refused_inputs=True,
+            immediate_task_s=None,
+        )
 
     # --- earlier moments ------------------------------------------------------------------------------------
 
@@ -212,7 +220,7 @@ class RunController(QObject):
             return
 
         def on_forked(history: History) -> None:
-            self._open_run(history, self._create_run(history.drill))
+            self._open_run(history, self._create_run_recorder(history.drill))
             self._store_tree()
             self.branches_changed.emit()
             self.run_rewound.emit(history.drill.tick, message)
@@ -223,7 +231,7 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def retry(self, t_s: float, message: str = "") -> None:
+    def retry_run(self, t_s: float, message: str = "") -> None:
         """Retry the run from *t_s* and show *message*. A retry from the start is a new run.
 
         An exam becomes a practice run.
@@ -234,13 +242,13 @@ class RunController(QObject):
         drill = self.branches.history.drill
         if t_s <= 0.0:
             mode = drill.mode if PERMISSIONS_BY_MODE[drill.mode].rewind else DrillMode.PRACTICE
-            self.begin(drill.scenario, mode, drill.seed)
+            self.begin_run(drill.scenario, mode, drill.seed)
         else:
             self.branch_at(to_ticks(t_s), before_inputs=True, message=message)
 
     # --- branches -------------------------------------------------------------------------------------------
 
-    def switch(self, name: str) -> None:
+    def switch_branch(self, name: str) -> None:
         """Continue the branch *name* at its last position. For a finished branch, show its debrief."""
         tree = self.branches
         if tree is None:
@@ -254,12 +262,14 @@ class RunController(QObject):
                 return
             run_id = self._runs.get(name)
             is_over = history.drill.finished or run_id is None
-            self._open_run(history, NoRecorder() if is_over or run_id is None else self._get_recorder(run_id))
+            self._open_run(
+                history, NullRecorder() if is_over or run_id is None else self._get_recorder(run_id)
+            )
             self.branches_changed.emit()
 
         self._session.work(tree.replay_stored_branches(name), open_branch, on_error=self._report_problem)
 
-    def rename(self, name: str, new_name: str) -> None:
+    def rename_branch(self, name: str, new_name: str) -> None:
         """Rename a branch of the run."""
         self._change_branches(lambda tree: tree.rename(name, new_name))
         if name in self._runs and self.branches is not None and name not in self.branches.list_names():
@@ -294,17 +304,17 @@ class RunController(QObject):
             parent = self._runs.get(root.parent or "")
             if first_run is not None:
                 self._write_to_profile(
-                    partial(_store_branch, ids=(run_id, first_run, parent), name=name, root=root)
+                    partial(_store_branch, ids=(run_id, first_run, parent), name=name, branch_point=root)
                 )
 
     # --- watching -------------------------------------------------------------------------------------------
 
-    def watch(self, scenario: Scenario, seed: int | None = None) -> None:
+    def watch_reference(self, scenario: Scenario, seed: int | None = None) -> None:
         """Show the reference solution step by step. Nothing is recorded."""
         history = History(Drill(scenario, seed, DrillMode.GUIDED))
 
         def start_watching(_: None) -> None:
-            self.leave()  # not earlier, because a canceled start must keep the run on screen
+            self.leave_run()  # not earlier, because a canceled start must keep the run on screen
             self.is_watching = True
             self.run_started.emit(history.drill)
             self._session.watch(history, at_each_input=True)
@@ -321,13 +331,13 @@ class RunController(QObject):
         history = History(Drill(scenario, scenario.seed, DrillMode.LAB))
 
         def open_run(_: History) -> None:
-            self.leave()
+            self.leave_run()
             self.is_introducing = True
-            self._open_run(history, NoRecorder())
+            self._open_run(history, NullRecorder())
 
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
-    def watch_best(self, scenario: Scenario, seed: int, best: SegmentWithBest) -> None:
+    def watch_best_continuation(self, scenario: Scenario, seed: int, best: SegmentWithBest) -> None:
         """Show the best known continuation step by step, from the time at which it starts.
 
         Nothing is recorded until the user takes over.
@@ -337,7 +347,7 @@ class RunController(QObject):
         end = find_default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:
-            self.leave()
+            self.leave_run()
             self.is_watching, self.best = True, best
             self.run_started.emit(history.drill)
             self._session.watch(history, at_each_input=True, tick=begin)
@@ -348,16 +358,16 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def open_practice(self, drill: Drill, best: SegmentWithBest, callback: Callable[[], None]) -> None:
+    def open_lesson_position(self, drill: Drill, best: SegmentWithBest, callback: Callable[[], None]) -> None:
         """Open the position before a mistake, in which the user tries another action. Then call *callback*."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
         def open_position(_: History) -> None:
-            self.leave()
+            self.leave_run()
             self.is_practicing = True
             self.run_started.emit(history.drill)
-            self._session.open(history, NoRecorder())
+            self._session.open(history, NullRecorder())
             callback()
 
         own_inputs = best.plan[: best.shared_input_count]
@@ -374,10 +384,10 @@ class RunController(QObject):
             return
         self.is_practicing = False
         self.branches = BranchTree(history)
-        self._open_run(history, self._create_run(history.drill))
+        self._open_run(history, self._create_run_recorder(history.drill))
         self.run_rewound.emit(history.drill.tick, "")
 
-    def take_over(self, tick: Tick) -> None:
+    def take_over_continuation(self, tick: Tick) -> None:
         """Continue the watched continuation by hand from *tick*, as a run that was rewound to this time."""
         watched = self._session.history
         if watched is None or self.best is None:
@@ -385,9 +395,9 @@ class RunController(QObject):
         self._slow_down()
 
         def on_forked(history: History) -> None:
-            self.leave()
+            self.leave_run()
             self.branches = BranchTree(history)
-            self._open_run(history, self._create_run(history.drill))
+            self._open_run(history, self._create_run_recorder(history.drill))
             self.run_rewound.emit(history.drill.tick, "")
 
         self._session.work(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
@@ -408,7 +418,7 @@ class RunController(QObject):
 
     # --- end of a run ---------------------------------------------------------------------------------------
 
-    def leave(self) -> None:
+    def leave_run(self) -> None:
         """Close the current run. An unfinished run can be resumed later."""
         self._then = None
         self.is_watching = self.is_in_class = self.asks_for_reflection = False
@@ -418,9 +428,9 @@ class RunController(QObject):
         self._runs = {}
         self._session.close()
 
-    def give_up(self, run_id: int) -> None:
+    def give_up_run(self, run_id: int) -> None:
         """End an interrupted run without a result."""
-        self._write_to_profile(lambda profile: profile.abandon(RunId(run_id)))
+        self._write_to_profile(lambda profile: profile.abandon_run(RunId(run_id)))
 
     def list_unfinished_runs(self) -> Sequence[UnfinishedRun]:
         """Return the runs that can be resumed."""
@@ -469,11 +479,11 @@ class RunController(QObject):
             self._runs = {self.branches.current: run_id} if run_id is not None else {}
         self.branches_changed.emit()
 
-    def _create_run(self, drill: Drill) -> Recorder:
+    def _create_run_recorder(self, drill: Drill) -> RunRecorder:
         """Create a run in the profile for the current branch, and return its recorder."""
         assert self.branches is not None
         if self._profile is None:
-            return NoRecorder()
+            return NullRecorder()
         try:
             return self._create_recorder(self._profile, drill)
         except RecordingError as problem:
@@ -481,7 +491,7 @@ class RunController(QObject):
                 "{problem} Recording is paused until the problem is solved. Then the whole run is recorded."
             )
             self._unrecorded_reason = text.format(problem=problem)
-            return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
+            return RetryingRecorder(partial(self._record_late, self._profile, self.branches.history))
 
     def _create_recorder(self, profile: Profile, drill: Drill) -> ProfileRecorder:
         assert self.branches is not None
@@ -492,13 +502,13 @@ class RunController(QObject):
     def _record_late(self, profile: Profile, history: History) -> ProfileRecorder:
         run = self._create_recorder(profile, history.drill)
         self._store_tree()
-        self.recorded.emit(history.drill)
+        self.recording_recovered.emit(history.drill)
         return run
 
-    def _get_recorder(self, run_id: RunId) -> Recorder:
-        return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
+    def _get_recorder(self, run_id: RunId) -> RunRecorder:
+        return ProfileRecorder(self._profile, run_id) if self._profile is not None else NullRecorder()
 
-    def _open_run(self, history: History, run: Recorder) -> None:
+    def _open_run(self, history: History, run: RunRecorder) -> None:
         self.is_watching, self.best = False, None
         self.run_started.emit(history.drill)
         self._session.open(history, run)
@@ -521,14 +531,14 @@ class RunController(QObject):
 def _give_up_branch(profile: Profile, run_id: RunId) -> None:
     profile.remove_branch(run_id)
     if any(run.run_id == run_id for run in profile.list_unfinished_runs()):
-        profile.abandon(run_id)
+        profile.abandon_run(run_id)
 
 
 def _store_branch(
-    profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: BranchPoint
+    profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, branch_point: BranchPoint
 ) -> None:
     """Store a branch. *ids*: IDs of its run, of the first run of its tree, and of its parent run."""
-    profile.store_branch(*ids, name, root.tick, root.inputs)
+    profile.store_branch(*ids, name, branch_point.tick, branch_point.inputs)
 
 
 def _build_branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:

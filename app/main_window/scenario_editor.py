@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.files import atomic_write, scenario_files
 from app.files.scenario_files import ScenarioNotFoundError
-from app.main_window.appearance import Appearance
-from app.main_window.drill_choice import DrillChoice
-from app.main_window.navigation import Navigation
+from app.main_window.appearance import AppearanceSettings
+from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.navigation import PageNavigation
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import EDITOR_DRAFT, DebounceTimer
 from app.main_window.shared_parts import SharedParts, WindowPart
@@ -48,7 +48,7 @@ class ScenarioSaver(WindowPart):
         The name is changed to a valid scenario name. The dialog asks again if another file than *current* has
         this name.
         """
-        folder = scenario_files.get_own_folder()
+        folder = scenario_files.get_user_scenario_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -80,11 +80,11 @@ class ScenarioSaver(WindowPart):
             message = tr("{file} cannot be written: {reason}.")
             self._notice.show_warning(message.format(file=file, reason=error.strerror))
             return False
-        self._gate.trust(text)
+        self._gate.accept_own_text(text)
         return True
 
 
-NAME_MAX: Final = 60
+NAME_LENGTH_MAX: Final = 60
 """Maximum number of characters of a scenario's name, as in the schema."""
 
 
@@ -98,17 +98,17 @@ def may_show_timeline(drill: Drill, notice: NoticeBar) -> bool:
 
 def suggest_name(drill: Drill) -> str:
     """Return the default name of a scenario that is made from this run."""
-    return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
+    return f"my-{drill.scenario.name}"[:NAME_LENGTH_MAX].rstrip("-_")
 
 
-class RunAsScenario(WindowPart):
+class RunToScenarioConverter(WindowPart):
     """Conversion of the current run, or of the run in the debrief, to a scenario file."""
 
     def __init__(self, shared: SharedParts, saver: ScenarioSaver) -> None:
         super().__init__(shared)
         self._saver = saver
 
-    def save(self) -> None:
+    def save_scenario(self) -> None:
         """Ask for a file in the user's scenario folder, and write the run as a scenario."""
         tree = self._play.branches
         if tree is None:
@@ -137,17 +137,17 @@ class RunAsScenario(WindowPart):
             self._notice.show_info(message.format(file=file, mark=run_scenario.PLACEHOLDER_PREFIX.strip()))
 
 
-DRAFT_MS: Final = 400
+DRAFT_SAVE_DELAY_MS: Final = 400
 """Pause in typing after which the draft is stored, as for query drafts."""
 
 NEW_FILE_NAME: Final = "new-scenario"
 """Default file name of a scenario without a title."""
 
-COPIED_NAME_MAX: Final = 50
+COPIED_NAME_LENGTH_MAX: Final = 50
 """Maximum number of characters of a drill's name within the name of its copy, whose total limit is 60."""
 
 
-class EditorLauncher(WindowPart):
+class ScenarioEditorController(WindowPart):
     """Controller of the scenario editor. It opens a new text, a file, a copy of a drill or the last run."""
 
     file_opened = Signal(str)
@@ -156,11 +156,11 @@ class EditorLauncher(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        navigation: Navigation,
-        choice: DrillChoice,
+        navigation: PageNavigation,
+        choice: DrillSelectionController,
         saver: ScenarioSaver,
         gate: QuarantineGate,
-        appearance: Appearance,
+        appearance: AppearanceSettings,
     ) -> None:
         super().__init__(shared)
         self._navigation, self._choice = navigation, choice
@@ -168,7 +168,7 @@ class EditorLauncher(WindowPart):
         self._appearance = appearance
         self._page: ScenarioEditor | None = None
         self._reported_problem = ""
-        self._save_pause = DebounceTimer(DRAFT_MS, self)
+        self._save_pause = DebounceTimer(DRAFT_SAVE_DELAY_MS, self)
         self._save_pause.timeout.connect(self.save_draft)
         self._last_run: Drill | None = None
         """Last drill on the desk, even if the editor has replaced the desk; None if there was none."""
@@ -184,9 +184,9 @@ class EditorLauncher(WindowPart):
             page = self._page = ScenarioEditor(BriefPage())
             self._appearance.bind_actions(page.tools)
             page.new_wanted.connect(self.create_scenario)
-            page.open_wanted.connect(self.open)
-            page.save_wanted.connect(self.save)
-            page.save_as_wanted.connect(self.save_as)
+            page.open_wanted.connect(self.ask_to_open)
+            page.save_wanted.connect(self.save_scenario)
+            page.save_as_wanted.connect(self.save_scenario_as)
             page.recording_wanted.connect(self.load_last_run)
             page.play_wanted.connect(self._play_draft)
             page.closed.connect(self._navigation.return_from_page)
@@ -196,7 +196,7 @@ class EditorLauncher(WindowPart):
         return self._page
 
     @show_busy_cursor()
-    def show(self) -> None:
+    def show_editor(self) -> None:
         """Show the editor with the last draft, or else with a new scenario."""
         self._navigation.pause_run()
         self._navigation.show_page(self.page, tr("Scenario editor"))
@@ -209,11 +209,11 @@ class EditorLauncher(WindowPart):
         if self._may_leave():
             self.page.show_text(_build_template(), None)
 
-    def open(self) -> None:
+    def ask_to_open(self) -> None:
         """Ask for a scenario file and open it."""
         if not self._may_leave():
             return
-        folder = scenario_files.get_own_folder()
+        folder = scenario_files.get_user_scenario_folder()
         start = str(folder if folder.is_dir() else Path.home())
         kinds = tr("Scenarios (*.toml)")
         chosen_file, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
@@ -223,7 +223,7 @@ class EditorLauncher(WindowPart):
     def open_file(self, name: str) -> None:
         """Open the scenario with this name or path. A shipped or imported scenario is opened as a copy."""
         try:
-            file = scenario_files.find(name)
+            file = scenario_files.find_scenario_file(name)
         except ScenarioNotFoundError as problem:
             self._notice.show_warning(str(problem))
             return
@@ -233,9 +233,9 @@ class EditorLauncher(WindowPart):
             self.page.show_text(file.text, Path(file.file))
             self.file_opened.emit(file.file)
 
-    def edit(self, name: str) -> None:
+    def edit_scenario(self, name: str) -> None:
         """Open the scenario *name* in the editor."""
-        self.show()
+        self.show_editor()
         if self._may_leave():
             self.open_file(name)
 
@@ -251,7 +251,7 @@ class EditorLauncher(WindowPart):
         ):  # the text of a drill contains its faults and its solution
             self._notice.show_warning(tr("You can copy the text of an exam's drill after the exam ends."))
             return
-        self.show()
+        self.show_editor()
         if self._may_leave():
             self.page.show_text(scenario.text, None, saved=False, name=_suggest_copy_name(scenario.name))
 
@@ -277,14 +277,14 @@ class EditorLauncher(WindowPart):
 
     # --- files ----------------------------------------------------------------------------------------------
 
-    def save(self) -> None:
+    def save_scenario(self) -> None:
         """Save the scenario to its file."""
         if self.page.file is None:
-            self.save_as()
+            self.save_scenario_as()
         else:
-            self.write(self.page.file)
+            self.write_file(self.page.file)
 
-    def save_as(self) -> None:
+    def save_scenario_as(self) -> None:
         """Ask for a file and save the scenario to it."""
         page = self.page
         page.form.apply_pending_input()
@@ -294,9 +294,9 @@ class EditorLauncher(WindowPart):
         )
         file = self._saver.ask_for_file(tr("Save the scenario"), suggested, page.file)
         if file is not None:
-            self.write(file)
+            self.write_file(file)
 
-    def write(self, file: Path) -> None:
+    def write_file(self, file: Path) -> None:
         """Write the text to *file* atomically."""
         self.page.form.apply_pending_input()
         if not self._saver.write_file(file, self.page.text.toPlainText()):
@@ -318,7 +318,7 @@ class EditorLauncher(WindowPart):
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()
         if box.clickedButton() is save:
-            self.save()
+            self.save_scenario()
             return not self._page.has_unsaved_changes
         return box.clickedButton() is discard
 
@@ -365,8 +365,8 @@ class EditorLauncher(WindowPart):
 
     def _play_draft(self, scenario: Scenario) -> None:
         self.save_draft()
-        self._gate.trust(scenario.text)
-        self._confirmations.confirm_if_needed("leave", lambda: self._choice.show(scenario))
+        self._gate.accept_own_text(scenario.text)
+        self._confirmations.confirm_if_needed("leave", lambda: self._choice.show_brief(scenario))
 
     def stop(self) -> None:
         """Store the draft for the last time, because the profile is about to be closed."""
@@ -378,8 +378,8 @@ class EditorLauncher(WindowPart):
 
 def _suggest_copy_name(name: str) -> str:
     """Return a default name for a copy of the drill *name*, which no other drill has."""
-    candidate = base_name = f"{run_scenario.make_slug(name)[:COPIED_NAME_MAX]}-copy"
-    folder, number = scenario_files.get_own_folder(), 1
+    candidate = base_name = f"{run_scenario.make_slug(name)[:COPIED_NAME_LENGTH_MAX]}-copy"
+    folder, number = scenario_files.get_user_scenario_folder(), 1
     while scenario_files.is_shipped_name(candidate) or (folder / f"{candidate}.toml").exists():
         number += 1
         candidate = f"{base_name}-{number}"

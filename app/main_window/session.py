@@ -6,11 +6,11 @@ from typing import Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
-from app.host import Host
+from app.host import RunHost
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 
-FRAME_MS: Final = 16
+FRAME_INTERVAL_MS: Final = 16
 """Interval of the frame timer: about 60 frames a second."""
 
 
@@ -19,15 +19,15 @@ class HostSession(QObject):
 
     drill_changed = Signal(object)
     world_changed = Signal(object)
-    happened = Signal(list)
-    refused = Signal(str)
+    events_occurred = Signal(list)
+    input_refused = Signal(str)
     speed_changed = Signal(float)
     running_changed = Signal(bool)
-    lagging = Signal(float)
-    progress = Signal(float)
-    finished = Signal(object)
-    looking = Signal(bool)
-    loaded = Signal(object)
+    lag_reported = Signal(float)
+    progress_changed = Signal(float)
+    run_finished = Signal(object)
+    past_time_shown = Signal(bool)
+    run_loaded = Signal(object)
     _posted = Signal()
     """Signal: a request is in the inbox. Any thread may emit it, and the window's thread receives it."""
 
@@ -42,24 +42,24 @@ class HostSession(QObject):
         *clock*: wall time in seconds. *use_timer*: False if the caller calls `on_frame` instead of a timer.
         """
         super().__init__(parent)
-        self.host = host = Host(clock)
+        self.host = host = RunHost(clock)
         self._use_timer = use_timer
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(FRAME_MS)
+        self._timer.setInterval(FRAME_INTERVAL_MS)
         self._timer.timeout.connect(self._on_timeout)
         self._elapsed = QElapsedTimer()
         host.drill_changed.connect(self.drill_changed.emit)
         host.world_changed.connect(self.world_changed.emit)
-        host.happened.connect(self.happened.emit)
-        host.refused.connect(self.refused.emit)
+        host.events_occurred.connect(self.events_occurred.emit)
+        host.input_refused.connect(self.input_refused.emit)
         host.speed_changed.connect(self.speed_changed.emit)
         host.running_changed.connect(self.running_changed.emit)
-        host.lag_reported.connect(self.lagging.emit)
-        host.progress.connect(self.progress.emit)
-        host.finished.connect(self.finished.emit)
-        host.looking.connect(self.looking.emit)
-        host.loaded.connect(self.loaded.emit)
+        host.lag_reported.connect(self.lag_reported.emit)
+        host.progress_changed.connect(self.progress_changed.emit)
+        host.run_finished.connect(self.run_finished.emit)
+        host.past_time_shown.connect(self.past_time_shown.emit)
+        host.run_loaded.connect(self.run_loaded.emit)
         host.frames_due.connect(self._set_timer)
         host.inbox.wake = self._posted.emit
         self._posted.connect(lambda: host.on_frame(0.0), Qt.ConnectionType.QueuedConnection)
@@ -71,11 +71,16 @@ class HostSession(QObject):
             host.load_run,
         )
         self.show_moment, self.show_latest, self.work = host.show_time, host.show_latest, host.run_task
-        self.play, self.pause, self.toggle, self.step = host.play, host.pause, host.toggle, host.step
+        self.play, self.pause, self.toggle, self.step = (
+            host.play,
+            host.pause,
+            host.toggle_clock,
+            host.advance_one_tick,
+        )
         self.set_speed, self.apply_input, self.cancel, self.on_frame = (
             host.set_speed,
             host.apply_input,
-            host.cancel,
+            host.cancel_task,
             host.on_frame,
         )
         self.run_to, self.run_until, self.run_to_event = host.run_to, host.run_until, host.run_to_event
@@ -92,40 +97,40 @@ class HostSession(QObject):
         return self.host.drill
 
     @property
-    def live(self) -> Drill | None:
+    def live_drill(self) -> Drill | None:
         """Return the drill at its latest time, or None if there is no run."""
-        return self.host.live
+        return self.host.live_drill
 
     @property
-    def looking_back(self) -> bool:
+    def is_showing_past(self) -> bool:
         """Return whether a past time is on screen."""
-        return self.host.is_looking_back
+        return self.host.is_showing_past
 
     def stop(self) -> None:
         """Pause the run, and cancel a running search or replay."""
-        if self.host.busy:
-            self.host.cancel()
+        if self.host.is_busy:
+            self.host.cancel_task()
         self.host.pause()
 
     def list_last_inputs(self, count: int) -> list[str]:
         """Return the last input lines of the run in order, at most *count*."""
-        live = self.host.live
+        live = self.host.live_drill
         return [item.line for item in live.journal[-count:]] if live is not None else []
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether time runs."""
-        return self.host.running
+        return self.host.is_running
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether a background task runs."""
-        return self.host.busy
+        return self.host.is_busy
 
     @property
-    def loading(self) -> bool:
+    def is_loading(self) -> bool:
         """Return whether a run is being loaded."""
-        return self.host.loading
+        return self.host.is_loading
 
     @property
     def speed(self) -> float:

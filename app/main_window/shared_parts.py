@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from app.main_window.confirmations import ConfirmationDialogs
-    from app.main_window.library import Library
+    from app.main_window.library import ScenarioLibrary
     from app.main_window.run_controller import RunController
     from app.main_window.session import HostSession
     from app.main_window.window import MainWindow
@@ -27,7 +27,7 @@ class SharedParts(Struct, frozen=True):
     window: MainWindow
     session: HostSession
     play: RunController
-    library: Library
+    library: ScenarioLibrary
     confirmations: ConfirmationDialogs
     notice: NoticeBar
     store: WindowSettings

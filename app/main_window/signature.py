@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def get_player_name(store: WindowSettings) -> str:
     """Return the name that the user has entered, or else the name of the user account."""
-    chosen_name = store.get(settings.PLAYER)
+    chosen_name = store.get(settings.PLAYER_NAME)
     if chosen_name:
         return chosen_name
     try:
@@ -27,15 +27,15 @@ def get_player_name(store: WindowSettings) -> str:
         return ""
 
 
-def ask_for_name(parent: QWidget, store: WindowSettings) -> None:
+def ask_for_player_name(parent: QWidget, store: WindowSettings) -> None:
     """Ask for the name in this and later debriefs."""
     name = ask_text(
         parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), get_player_name(store)
     )
     if name is not None:
-        store.set(settings.PLAYER, " ".join(name.split()))
+        store.set(settings.PLAYER_NAME, " ".join(name.split()))
 
 
-def format_time(time: datetime | None = None) -> str:
+def format_local_time(time: datetime | None = None) -> str:
     """Format *time* as date and time in this computer's time zone. None formats the current time."""
     return (time.astimezone() if time is not None else datetime.now().astimezone()).strftime("%Y-%m-%d %H:%M")

@@ -16,19 +16,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.files import folders
-from app.main_window.window import TITLE, MainWindow
+from app.main_window.window import WINDOW_TITLE, MainWindow
 from app.words.language import tr
 
-LOG_NAME: Final = "errors.log"
+LOG_FILE_NAME: Final = "errors.log"
 """Name of the log file in the profile folder."""
 LOG_BYTES_MAX: Final = 1_000_000
 """Size in bytes at which a new log replaces the old one, so that a repeated error cannot fill the disk."""
-INPUTS_LOGGED: Final = 20
+LOGGED_INPUTS_MAX: Final = 20
 """Number of the run's last inputs that are logged with an error."""
-REPEAT_S: Final = 30.0
+REPEAT_SUPPRESSION_S: Final = 30.0
 """Wall time for which another error at the same place in the code is not shown."""
 
-Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
 class SlotErrorHook:
@@ -37,7 +37,7 @@ class SlotErrorHook:
     def __init__(
         self,
         window: MainWindow,
-        original_hook: Hook,
+        original_hook: ExceptionHook,
         log: Path | None = None,
         is_recorded: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -60,20 +60,23 @@ class SlotErrorHook:
             QApplication.exit(1)
             return
         details = "".join(traceback.format_exception(kind, error, trace))
-        self._window.failed.emit()  # the signal pauses the run before its inputs are read
+        self._window.exception_raised.emit()  # the signal pauses the run before its inputs are read
         path = self._append_to_log(details)
         if not self._window.is_ready:
             self._stop_program(error, details)
             return
         location = _format_location(trace)
-        if self._box is not None or monotonic() - self._shown_times.get(location, -REPEAT_S) < REPEAT_S:
+        if (
+            self._box is not None
+            or monotonic() - self._shown_times.get(location, -REPEAT_SUPPRESSION_S) < REPEAT_SUPPRESSION_S
+        ):
             return
         self._shown_times[location] = monotonic()
         self._show_error(error, details, path)
 
     def _show_error(self, error: BaseException, details: str, log_path: Path | None) -> None:
         text = tr("An internal error occurred: {error!r}.").format(error=error)
-        box = self._box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text, parent=self._window)
+        box = self._box = QMessageBox(QMessageBox.Icon.Critical, WINDOW_TITLE, text, parent=self._window)
         box.setTextFormat(Qt.TextFormat.PlainText)
         advice_text = tr("The run is paused. If the window looks wrong, leave the run.")
         if self._is_recorded():
@@ -94,17 +97,17 @@ class SlotErrorHook:
         """Show the error and end the program with exit code 1, because the window is incomplete."""
         sys.excepthook = self._original_hook
         text = tr("Mirrordrill stops because of an internal error: {error!r}.").format(error=error)
-        box = QMessageBox(QMessageBox.Icon.Critical, TITLE, text)
+        box = QMessageBox(QMessageBox.Icon.Critical, WINDOW_TITLE, text)
         box.setDetailedText(details)
         box.exec()
         QApplication.exit(1)
 
     def _append_to_log(self, details: str) -> Path | None:
         """Append the error and the last inputs to the log. Return its path, or None if it cannot be written."""
-        inputs = "\n".join(self._window.last_inputs(INPUTS_LOGGED))
+        inputs = "\n".join(self._window.last_inputs(LOGGED_INPUTS_MAX))
         text = f"{datetime.now(UTC).isoformat()}\n{details}last inputs:\n{inputs}\n\n"
         try:
-            log = self._log or folders.get_default_folder() / LOG_NAME
+            log = self._log or folders.get_profile_folder() / LOG_FILE_NAME
             log.parent.mkdir(parents=True, exist_ok=True)
             is_full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
             with log.open("w" if is_full else "a", encoding="utf-8") as file:

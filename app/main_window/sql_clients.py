@@ -10,8 +10,8 @@ from typing import Final
 from PySide6.QtCore import QTimer
 
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.serve.listener import HOST, PortListener, PortUnavailableError
-from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
+from app.serve.listener import LISTEN_HOST, SqlPorts, PortUnavailableError
+from app.serve.service import LOGIN_NAME, CONNECTION_STRING_TEMPLATES, SqlAddress, format_connection_string
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClientsDialog
 from app.words.language import tr
 from engine.constants import DRIVER_WINDOW_MARKER, TICKS_PER_S
@@ -20,7 +20,7 @@ from engine.events import Event, SessionData, SqlData, SqlDoneData
 
 CHECK_INTERVAL_MS: Final = 10
 """Interval between two checks of the ports in milliseconds: one tick."""
-TURNS_PER_CHECK: Final = 8
+EVENT_LOOP_TURNS_PER_CHECK: Final = 8
 """Number of event-loop turns per check, from received bytes to a request and from its result to sent bytes.
 
 The number was counted.
@@ -29,7 +29,7 @@ CHECKS_PER_UPDATE: Final = 25
 """Number of checks between two updates of the view."""
 
 
-class ClientPorts(WindowPart):
+class SqlClientPorts(WindowPart):
     """Ports for SQL clients, and the list of connected clients.
 
     Requests of clients are inputs of the run. A timer serves the sockets in the window's thread, so that no
@@ -39,47 +39,50 @@ class ClientPorts(WindowPart):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         session = shared.session
-        self.listener: PortListener | None = None
-        self.window: SqlClientsDialog | None = None
+        self.listener: SqlPorts | None = None
+        self.dialog: SqlClientsDialog | None = None
         self._history: History | None = None
         self._loop = asyncio.new_event_loop()
-        self._turning = False
-        self._looks = 0
+        self._is_running_loop = False
+        self._check_count = 0
         self._timer = QTimer(self, interval=CHECK_INTERVAL_MS)
         self._timer.timeout.connect(self.process_requests)
         session.speed_changed.connect(lambda _: self._keep_real_time())
-        session.progress.connect(self._refuse_to_jump)
+        session.progress_changed.connect(self._refuse_to_jump)
         session.drill_changed.connect(lambda _: self._follow_run())
 
     # --- opening and closing
 
-    def show(self) -> None:
+    def show_ports(self) -> None:
         """Open the ports if they are closed, and show their addresses."""
-        if self._session.live is None or self._session.live.finished:
+        if self._session.live_drill is None or self._session.live_drill.finished:
             self._notice.show_warning(
                 tr("No drill is running. Start a drill first, then clients can connect.")
             )
             return
         if self.listener is None and not self._open():
             return
-        if self.window is None:
-            self.window = SqlClientsDialog(
-                TOOLS, self._format_connection_string, self._list_databases, self._window
+        if self.dialog is None:
+            self.dialog = SqlClientsDialog(
+                CONNECTION_STRING_TEMPLATES,
+                self._format_connection_string,
+                self._list_databases,
+                self._window,
             )
-            self.window.close_ports_wanted.connect(self.close)
-        self.show_now()
-        self.window.show()
-        self.window.activateWindow()
+            self.dialog.close_ports_wanted.connect(self.close)
+        self.update_page()
+        self.dialog.show()
+        self.dialog.activateWindow()
 
     def _open(self) -> bool:
-        listener = PortListener(self._session.host)
+        listener = SqlPorts(self._session.host)
         try:
-            self._loop.run_until_complete(listener.open(0))
+            self._loop.run_until_complete(listener.open_ports(0))
         except PortUnavailableError as problem:
             self._notice.show_warning(str(problem))
             return False
         self.listener, self._history = listener, self._session.history
-        self._session.happened.connect(self._add_events)
+        self._session.events_occurred.connect(self._add_events)
         self._timer.start()
         return True
 
@@ -89,16 +92,16 @@ class ClientPorts(WindowPart):
         if listener is None:
             return
         self._timer.stop()
-        self._session.happened.disconnect(self._add_events)
+        self._session.events_occurred.disconnect(self._add_events)
         closing = self._loop.create_task(listener.close())
         while not closing.done():  # the record must contain the end of each open connection
             self._run_event_loop()
             self._session.host.process_inbox()
-        listener.stop_following()
-        if self.window is not None:
-            self.window.close()
-            self.window.deleteLater()
-            self.window = None
+        listener.disconnect_from_run()
+        if self.dialog is not None:
+            self.dialog.close()
+            self.dialog.deleteLater()
+            self.dialog = None
 
     def stop(self) -> None:
         """Close the ports and the event loop, because the window closes."""
@@ -114,20 +117,20 @@ class ClientPorts(WindowPart):
 
     def process_requests(self) -> None:
         """Process all requests that have arrived, and send the results."""
-        if self.listener is None or self._turning:
+        if self.listener is None or self._is_running_loop:
             return
-        self._turning = True  # a dialog of the window may run a nested event loop
+        self._is_running_loop = True  # a dialog of the window may run a nested event loop
         try:
             self._loop.run_until_complete(self.listener.update_ports())
             self._run_event_loop()
             self._session.host.process_inbox()
             self._run_event_loop()
         finally:
-            self._turning = False
-        self._looks += 1
-        if self._looks % CHECKS_PER_UPDATE == 0:
+            self._is_running_loop = False
+        self._check_count += 1
+        if self._check_count % CHECKS_PER_UPDATE == 0:
             self._keep_real_time()
-            self.show_now()
+            self.update_page()
 
     def _run_event_loop(self) -> None:
         self._loop.run_until_complete(_run_event_loop_turns())
@@ -139,25 +142,25 @@ class ClientPorts(WindowPart):
 
     def _refuse_to_jump(self, share: float) -> None:
         """Cancel a search while clients are connected, because it would skip hours of their time."""
-        if share >= 0.0 and not self._session.loading and self._list_connections():
+        if share >= 0.0 and not self._session.is_loading and self._list_connections():
             self._session.cancel()
             self._notice.show_warning(tr("SQL clients are connected, so the run stays in real time."))
 
     # --- display in the window
 
-    def show_now(self) -> None:
+    def update_page(self) -> None:
         """Update the page with the current ports and connections."""
-        if self.window is None or self.listener is None:
+        if self.dialog is None or self.listener is None:
             return
-        self.window.show_servers(self.listener.ports)
-        self.window.show_connections(self._list_connections(), self._session.running)
+        self.dialog.show_servers(self.listener.ports)
+        self.dialog.show_connections(self._list_connections(), self._session.is_running)
 
     def _list_connections(self) -> Sequence[OpenConnection]:
         if self.listener is None:
             return ()
         sessions = self.listener.world.sessions
         connections = []
-        for name in (tds_session.window for tds_session in self.listener.sessions):
+        for name in (tds_session.connection_name for tds_session in self.listener.sessions):
             session = sessions[name].session if name in sessions else None
             if session is not None and session.program is not None:
                 program = session.program
@@ -170,12 +173,14 @@ class ClientPorts(WindowPart):
 
     def _add_events(self, events: list[Event]) -> None:
         entries = [entry for event in events if (entry := _read_client_input(event)) is not None]
-        if self.window is not None:
-            self.window.add_inputs(entries)
+        if self.dialog is not None:
+            self.dialog.add_inputs(entries)
 
     def _format_connection_string(self, tool: str, server: str, database: str) -> str:
         assert self.listener is not None
-        address = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
+        address = SqlAddress(
+            LISTEN_HOST, self.listener.ports[server], LOGIN_NAME, self.listener.password, database
+        )
         return format_connection_string(tool, address)
 
     def _list_databases(self, server: str) -> Sequence[str]:
@@ -202,5 +207,5 @@ def _read_client_input(event: Event) -> ClientInput | None:
 
 
 async def _run_event_loop_turns() -> None:
-    for _ in range(TURNS_PER_CHECK):
+    for _ in range(EVENT_LOOP_TURNS_PER_CHECK):
         await asyncio.sleep(0)

@@ -29,7 +29,7 @@ THREAD_MODULES: Final = (
 """Database and engine modules that do not use Qt. A thread imports them."""
 ASSEMBLY_MODULE: Final = "app.main_window.assembly"
 """Module that imports all parts of the window."""
-LATE_MODULES: Final = (
+DEFERRED_MODULES: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
     "app.main_window.team_desk",
@@ -37,7 +37,7 @@ LATE_MODULES: Final = (
     "app.main_window.window_seat",
 )
 """Modules that most starts do not need. Sockets and certificates would take a twelfth of the start."""
-THREAD_CHECK_MS: Final = 15
+THREAD_CHECK_INTERVAL_MS: Final = 15
 """Interval between two checks whether the thread has finished. Each check interrupts the thread."""
 
 
@@ -59,28 +59,28 @@ class StartSequence(QObject):
         """
         super().__init__(window)
         self._window, self._profile = window, profile
-        self._importing: threading.Thread | None = None
+        self._import_thread: threading.Thread | None = None
         self._steps = self._run_all_steps()
         self._is_running = False
-        self._hurried = False
+        self._must_finish_now = False
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timeout)
-        window.needed.connect(self.finish_now)
+        window.parts_needed.connect(self.finish_now)
         window.closing.connect(self._timer.stop)
 
-    def begin(self) -> None:
+    def start_loading(self) -> None:
         """Start loading after the start page has been painted."""
         self._timer.start(0)
 
-    def end(self) -> None:
+    def stop_loading(self) -> None:
         """Stop loading, because the program ends."""
         self._timer.stop()
-        if self._importing is not None:
-            self._importing.join()
+        if self._import_thread is not None:
+            self._import_thread.join()
 
     def finish_now(self) -> None:
         """Load all missing parts now."""
-        self._hurried = True
+        self._must_finish_now = True
         while self._run_next_step():
             pass
 
@@ -89,8 +89,8 @@ class StartSequence(QObject):
         if not self._run_next_step():
             self._timer.stop()
         elif self._timer.isActive():
-            working = self._importing is not None and self._importing.is_alive()
-            self._timer.setInterval(THREAD_CHECK_MS if working else 0)
+            working = self._import_thread is not None and self._import_thread.is_alive()
+            self._timer.setInterval(THREAD_CHECK_INTERVAL_MS if working else 0)
 
     def _run_next_step(self) -> bool:
         """Run the next step.
@@ -122,11 +122,11 @@ class StartSequence(QObject):
 
     def _import_in_thread(self, names: Sequence[str]) -> Iterator[None]:
         """Import modules in a thread. An import error is raised again when the window's thread imports the module."""
-        self._importing = threading.Thread(target=_import_modules, args=(names,), daemon=True)
-        self._importing.start()
-        while self._importing.is_alive() and not self._hurried:
+        self._import_thread = threading.Thread(target=_import_modules, args=(names,), daemon=True)
+        self._import_thread.start()
+        while self._import_thread.is_alive() and not self._must_finish_now:
             yield
-        self._importing.join()
+        self._import_thread.join()
 
 
 def _import_modules(names: Sequence[str]) -> None:
@@ -140,7 +140,7 @@ def iterate_window_modules() -> Iterator[str]:
     Modules with plots are excluded, because pyqtgraph takes 120 ms. They are imported with the first plot.
     """
     parts = [module.name for module in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
-    yield from (name for name in parts if name not in (ASSEMBLY_MODULE, *LATE_MODULES))
+    yield from (name for name in parts if name not in (ASSEMBLY_MODULE, *DEFERRED_MODULES))
     yield ASSEMBLY_MODULE
 
 
@@ -153,41 +153,41 @@ BACKGROUND_MODULES: Final = (
 )
 """Modules that load in the background, most needed first. Each takes 80 to 130 ms (measured), a visible pause."""
 
-WARM_UP_MS: Final = 50
+PRELOAD_CHECK_INTERVAL_MS: Final = 50
 """Interval between two checks whether a background thread has finished. Each check interrupts the thread."""
 
 
 class ModulePreloader(QObject):
     """Preloader that imports modules in a thread without Qt."""
 
-    done = Signal()
+    preloading_finished = Signal()
     """Signal: all modules are loaded."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._threads: list[threading.Thread] = []
         self._is_canceled = False
-        self._looking = QTimer(self, interval=WARM_UP_MS)
-        self._looking.timeout.connect(self._check_threads)
+        self._check_timer = QTimer(self, interval=PRELOAD_CHECK_INTERVAL_MS)
+        self._check_timer.timeout.connect(self._check_threads)
 
-    def begin(self) -> None:
+    def start_preloading(self) -> None:
         """Start preloading. The window should be idle."""
         thread = threading.Thread(target=self._load, daemon=True)
         self._threads.append(thread)
         thread.start()
-        self._looking.start()
+        self._check_timer.start()
 
-    def end(self) -> None:
+    def stop_preloading(self) -> None:
         """Stop preloading after the current module, because the window closes."""
         self._is_canceled = True
-        self._looking.stop()
+        self._check_timer.stop()
         for thread in self._threads:
             thread.join()
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Return whether modules are still being imported."""
-        return self._looking.isActive()
+        return self._check_timer.isActive()
 
     def _load(self) -> None:
         for name in BACKGROUND_MODULES:
@@ -201,9 +201,9 @@ class ModulePreloader(QObject):
     def _check_threads(self) -> None:
         if any(thread.is_alive() for thread in self._threads):
             return
-        self._looking.stop()
+        self._check_timer.stop()
         freeze_objects()
-        self.done.emit()
+        self.preloading_finished.emit()
 
 
 def freeze_objects() -> None:
@@ -216,16 +216,16 @@ def freeze_objects() -> None:
     gc.enable()
 
 
-def set_start_language(app: QApplication, store: WindowSettings) -> None:
+def set_language_at_start(app: QApplication, store: WindowSettings) -> None:
     """Set the language of this start.
 
     The environment takes precedence over the setting, and the setting over the system.
     """
-    requested_language = os.environ.get(language.ENVIRONMENT, "")
+    requested_language = os.environ.get(language.LANGUAGE_VARIABLE, "")
     language.use_language(
         language.choose_language(requested_language, store.get(settings.LANGUAGE), QLocale.system().name())
     )
-    if language.get_current_language() not in (language.ENGLISH, language.PSEUDO):
+    if language.get_current_language() not in (language.ENGLISH, language.PSEUDO_LANGUAGE):
         words = QTranslator(app)
         folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
         if words.load(f"qtbase_{language.get_current_language()}", folder):

@@ -10,7 +10,7 @@ from app.host.playback import BackgroundTask
 from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import InputError
 
-SLICE_S: Final = 0.008
+TASK_TIME_PER_FRAME_S: Final = 0.008
 """Wall time for the task per frame: half a frame."""
 
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 class TaskRunner(QObject):
     """Runner for one cooperative task at a time. A new task replaces the previous task."""
 
-    progress = Signal(float)
+    progress_changed = Signal(float)
     """Signal: progress from 0 to 1."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -30,32 +30,35 @@ class TaskRunner(QObject):
         self._timer.timeout.connect(self._run_turn)
 
     @property
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Return True while a task is not finished."""
         return self._task is not None
 
-    def start(
-        self, slices: CooperativeTask[Result], callback: Callable[[Result], None], at_once_s: float = 0.0
+    def start_task(
+        self,
+        slices: CooperativeTask[Result],
+        callback: Callable[[Result], None],
+        immediate_task_s: float = 0.0,
     ) -> None:
         """Run the task *slices*, and pass its result to *callback*.
 
-        *at_once_s*: wall time for the task before the first frame.
+        *immediate_task_s*: wall time for the task before the first frame.
         """
-        self.cancel()
+        self.cancel_task()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))
-        if at_once_s > 0.0:
-            self._run_turn(at_once_s)
+        if immediate_task_s > 0.0:
+            self._run_turn(immediate_task_s)
         if self._task is not None:
             self._timer.start()
 
-    def cancel(self) -> None:
+    def cancel_task(self) -> None:
         """Stop the task and discard its result."""
         task, self._task = self._task, None
         self._timer.stop()
         if task is not None:
             task.cancel()
 
-    def _run_turn(self, turn_s: float = SLICE_S) -> None:
+    def _run_turn(self, turn_s: float = TASK_TIME_PER_FRAME_S) -> None:
         task, deadline_s = self._task, time.perf_counter() + turn_s
         if task is None:
             return
@@ -69,4 +72,4 @@ class TaskRunner(QObject):
         if is_over:
             task.deliver_result()
         else:
-            self.progress.emit(task.share)
+            self.progress_changed.emit(task.share)

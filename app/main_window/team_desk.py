@@ -8,15 +8,15 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
 
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded
-from app.classroom.team.member import GOAL_SIGNS
+from app.classroom.team.member import GOAL_SYMBOLS
 from app.classroom.team.replica import TeamReplica
 from app.view_models.role_picture import limit_to_role
-from app.views.console import Console
+from app.views.console import QueryConsole
 from app.views.events_list import EventsList
-from app.views.team import TEAM_ENDED, RolePanel
+from app.views.team import TEAM_ENDED_TEXT, RolePanel
 from app.views.topology import TopologyView
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.prose import MarkdownView
 from app.widgets.scroll_container import fit_on_screen
 from app.words import formatting
@@ -25,10 +25,10 @@ from engine.drill.team.view import ObservedQuestion
 from engine.inputs import Input
 from engine.overrides import override
 
-CLOCK_POINTS: Final = 1.7
-TITLE_POINTS: Final = 1.3
+CLOCK_FONT_FACTOR: Final = 1.7
+TITLE_FONT_FACTORS: Final = 1.3
 """Font sizes of time and role, as multiples of the normal font size."""
-WIDTHS: Final = (250, 640, 470)
+COLUMN_WIDTH_RATIOS: Final = (250, 640, 470)
 """Relative widths of brief, topology and inputs."""
 
 
@@ -37,7 +37,7 @@ class TeamDesk(QWidget):
 
     line_sent = Signal(str)
     """Signal: input line without the role."""
-    left = Signal()
+    leave_wanted = Signal()
     help_wanted = Signal()
 
     def __init__(self, welcome: MemberWelcome, parent: QWidget | None = None) -> None:
@@ -52,8 +52,8 @@ class TeamDesk(QWidget):
         """Last line that this window has sent."""
         self.setWindowTitle(f"{welcome.title}: {welcome.role_name}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
-        self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
-        self.time.setFont(theme.build_fixed_font(CLOCK_POINTS))
+        self.title.setFont(theme.resize_font(self.title.font(), TITLE_FONT_FACTORS, bold=True))
+        self.time.setFont(theme.build_fixed_font(CLOCK_FONT_FACTOR))
         self.leave = QPushButton(tr("&Leave the team"))
         self.leave.setAutoDefault(False)
         self.leave.clicked.connect(self.close)
@@ -62,15 +62,15 @@ class TeamDesk(QWidget):
         self.duties = MarkdownView()
         self.duties.setAccessibleName(tr("Briefing"))
         self._brief, self._text = welcome.brief, welcome.role_text
-        self._told = ""
-        self.topology, self.console = TopologyView(), Console()
+        self._last_message = ""
+        self.topology, self.console = TopologyView(), QueryConsole()
         self.events = EventsList(empty=tr("Your role has not noticed any events of the selected kinds."))
         self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
-        self.topology.acts.find_refusal = self._find_refusal
+        self.topology.shared_actions.find_refusal = self._find_refusal
         self.topology.requested.connect(self._send)
         self.topology.server_opened.connect(self.console.open_query)
         self.console.requested.connect(self._send)
-        self.console.message_ready.connect(self.panel.show_answer)
+        self.console.message_ready.connect(self.panel.show_reply)
         self.no_sql = QLabel(
             tr("{role} may not run T-SQL. Ask a role that may run it: ask-status ROLE ITEM").format(
                 role=self._role_name
@@ -83,12 +83,12 @@ class TeamDesk(QWidget):
         self._lay_out()
         self._show_start()
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
-        QShortcut(QKeySequence("F5"), self, self.console.run)
+        QShortcut(QKeySequence("F5"), self, self.console.run_front_text)
 
     def _lay_out(self) -> None:
         columns = QSplitter()
         widget = QWidget()
-        lay_column((self.console, 1), self.no_sql, parent=widget, margins=0)
+        build_widget_column((self.console, 1), self.no_sql, parent=widget, margins=0)
         for parts in ((self.duties,), (self.topology, widget), (self.panel.calls, self.events)):
             column = QSplitter(Qt.Orientation.Vertical)
             for part in parts:
@@ -97,14 +97,14 @@ class TeamDesk(QWidget):
             column.setSizes([3_000, 2_000])
             columns.addWidget(column)
         columns.setChildrenCollapsible(False)
-        columns.setSizes(list(WIDTHS))
+        columns.setSizes(list(COLUMN_WIDTH_RATIOS))
         top = build_row(self.title, self.time, (self.state, 1), self.leave)
-        lay_column(top, (columns, 1), self.panel, parent=self)
+        build_widget_column(top, (columns, 1), self.panel, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 46)
 
     def _find_refusal(self, line: str) -> str:
         if self.is_over:
-            return tr(TEAM_ENDED)
+            return tr(TEAM_ENDED_TEXT)
         if self.replica.is_allowed_line(line):
             return ""
         return tr("{role} may not do this. Give an order to another role: call ROLE ACTION").format(
@@ -114,16 +114,16 @@ class TeamDesk(QWidget):
     def _send(self, line: str) -> None:
         self._sent_line = line
         if self.is_over:
-            self.show_answer(tr(TEAM_ENDED), is_refusal=True)
+            self.show_reply(tr(TEAM_ENDED_TEXT), is_refusal=True)
         else:
             self.line_sent.emit(line)
 
     def _show_start(self) -> None:
         """Show the run at its start. Events visible to the role are added later."""
         drill = self.replica.drill
-        self.topology.acts.truth = False
+        self.topology.shared_actions.truth = False
         self.topology.show_drill(drill)
-        self.topology.acts.truth = False  # menus must not show objects that the role cannot see
+        self.topology.shared_actions.truth = False  # menus must not show objects that the role cannot see
         self.console.show_drill(drill)
         self.events.show_drill(drill)
 
@@ -148,7 +148,7 @@ class TeamDesk(QWidget):
 
     def show_end(self, message: TeamDrillEnded) -> None:
         """Show that the drill has ended, with its result. Afterwards nothing can be sent."""
-        self.is_over, self._state, self._is_connected = True, tr(TEAM_ENDED), True
+        self.is_over, self._state, self._is_connected = True, tr(TEAM_ENDED_TEXT), True
         self._show_state()
         self.panel.show_end(message)
         if message.result is not None:
@@ -172,25 +172,25 @@ class TeamDesk(QWidget):
         parts = [self._text]
         if goals:
             # two spaces at its end break a line in Markdown
-            lines = "  \n".join(f"{GOAL_SIGNS[is_met]} {text}" for text, is_met in goals)
+            lines = "  \n".join(f"{GOAL_SYMBOLS[is_met]} {text}" for text, is_met in goals)
             parts.append(f"**{goals_title}**\n\n{lines}")
         for question in questions:
             choices = "\n".join(f"{number}. {text}" for number, text in enumerate(question["choices"], 1))
             example = Input(0, "answer", (question["name"], "1")).line_without_time
             parts.append(f"**{question['text']}**\n\n{choices}\n\n`{example}`")
         text = "\n\n".join([*parts, f"**{brief_title}**\n\n{self._brief}"])
-        if text != self._told:
-            self._told = text
+        if text != self._last_message:
+            self._last_message = text
             self.duties.show_text(text)
 
-    def show_answer(self, text: str, is_refusal: bool = False) -> None:
+    def show_reply(self, text: str, is_refusal: bool = False) -> None:
         """Show the refusal of an input line, or a message of the instructor."""
-        self.panel.show_answer(text)
+        self.panel.show_reply(text)
         if is_refusal:
             self.console.show_refusal(text, self._sent_line.partition(" ")[2].partition(" ")[0])
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leave the team. The role stays assigned to this person, who can return with the same name."""
-        self.left.emit()
+        self.leave_wanted.emit()
         super().closeEvent(event)

@@ -21,12 +21,12 @@ from app.classroom.messages.team import (
     TeamDrillEnded,
     TeamRefusal,
     TeamRoles,
-    ToMember,
+    MemberMessage,
 )
-from app.classroom.team.member import TeamMember
+from app.classroom.team.member import TeamConnection
 from app.main_window import signature
 from app.main_window.confirmations import ConfirmationDialogs
-from app.main_window.library import Library
+from app.main_window.library import ScenarioLibrary
 from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
 from app.views.team import StartTeamDialog, TakeRoleDialog, TeamCodeDialog
@@ -34,9 +34,9 @@ from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 
-LISTEN_MS: Final = 100
+MESSAGE_CHECK_INTERVAL_MS: Final = 100
 """Interval between two checks of a member for messages."""
-END_MS: Final = 4_000
+PROCESS_END_TIMEOUT_MS: Final = 4_000
 """Maximum time in which a team's process must end before it is killed."""
 
 
@@ -48,7 +48,7 @@ class TeamController(QObject):
 
     def __init__(
         self,
-        library: Library,
+        library: ScenarioLibrary,
         confirmations: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
@@ -60,20 +60,20 @@ class TeamController(QObject):
         self._process: QProcess | None = None
         self._code: TeamCodeDialog | None = None
         """Dialog with the join code of the team that this window hosts; None if it hosts none."""
-        self._asking: tuple[TeamMember, TakeRoleDialog] | None = None
-        self._member: TeamMember | None = None
+        self._asking: tuple[TeamConnection, TakeRoleDialog] | None = None
+        self._member: TeamConnection | None = None
         self.seat: TeamDesk | None = None
-        self._timer = QTimer(self, interval=LISTEN_MS)
+        self._timer = QTimer(self, interval=MESSAGE_CHECK_INTERVAL_MS)
         self._timer.timeout.connect(self._process_messages)
 
     @property
-    def is_holding(self) -> bool:
+    def is_hosting(self) -> bool:
         """Return whether this window hosts a team."""
         return self._process is not None
 
     # --- holding one
 
-    def ask_to_hold(self) -> StartTeamDialog | TeamCodeDialog:
+    def ask_to_host_team(self) -> StartTeamDialog | TeamCodeDialog:
         """Show the dialog that starts a team. If this window already hosts a team, show its join code."""
         if self._code is not None:
             self._code.show()
@@ -84,7 +84,7 @@ class TeamController(QObject):
             if summary.name.startswith("team-")
         ]
         dialog = StartTeamDialog(sorted(drills, key=lambda drill: drill[1]), self._parent)
-        dialog.wanted.connect(self.start_team)
+        dialog.team_wanted.connect(self.start_team)
         self._open_dialog(dialog)
         return dialog
 
@@ -140,7 +140,7 @@ class TeamController(QObject):
         code = code or (self._code.join_code if self._code is not None else "")
         dialog = TakeRoleDialog(signature.get_player_name(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask_for_roles(dialog, code, name))
-        dialog.wanted.connect(self.take_role)
+        dialog.role_wanted.connect(self.take_role)
         self._open_dialog(dialog)
         if code:
             self._ask_for_roles(dialog, code, dialog.name.text())
@@ -149,7 +149,7 @@ class TeamController(QObject):
     def _ask_for_roles(self, dialog: TakeRoleDialog, code: str, name: str) -> None:
         """Request the list of roles from the team."""
         try:
-            member = TeamMember(parse_invitation(code), name or "?", "")
+            member = TeamConnection(parse_invitation(code), name or "?", "")
         except InvalidJoinCodeError as problem:
             dialog.show_problem(str(problem))
             return
@@ -163,7 +163,7 @@ class TeamController(QObject):
         *replaces_member*: replace a disconnected member.
         """
         self._leave_team()
-        self._member = TeamMember(parse_invitation(code), name, role, replaces_member)
+        self._member = TeamConnection(parse_invitation(code), name, role, replaces_member)
         self._member.start()
         self._timer.start()
 
@@ -183,24 +183,24 @@ class TeamController(QObject):
         if self._member is not None and self.seat is not None and not self.seat.is_over:
             self.seat.show_connection(self._member.is_welcome)
 
-    def _handle_message(self, message: ToMember) -> None:
+    def _handle_message(self, message: MemberMessage) -> None:
         match message:
             case MemberWelcome() if self.seat is None and self._member is not None:
                 self._open_desk(message, self._member)
             case RoleView() if self.seat is not None:
                 self.seat.show_view(message)
             case InputDone() if self.seat is not None:
-                self.seat.show_answer("")  # the first message refuses an earlier input
+                self.seat.show_reply("")  # the first message refuses an earlier input
             case InputFailed() if self.seat is not None:
-                self.seat.show_answer(str(message.text), True)
+                self.seat.show_reply(str(message.text), True)
             case InstructorMessage() if self.seat is not None:
-                self.seat.show_answer(message.text)
+                self.seat.show_reply(message.text)
             case TeamDrillEnded() if self.seat is not None:
                 self.seat.show_end(message)
             case TeamRefusal():
                 self._notice.show_warning(message.text)
 
-    def _open_desk(self, welcome: MemberWelcome, member: TeamMember) -> None:
+    def _open_desk(self, welcome: MemberWelcome, member: TeamConnection) -> None:
         """Open the window of the role."""
         try:
             self.seat = desk = TeamDesk(welcome, self._parent)
@@ -211,7 +211,7 @@ class TeamController(QObject):
         desk.line_sent.connect(member.send_input)
         desk.panel.hand_raised.connect(member.raise_hand)
         desk.panel.start_wanted.connect(member.start_team)
-        desk.left.connect(self._leave_team)
+        desk.leave_wanted.connect(self._leave_team)
         desk.help_wanted.connect(self.help_wanted)
         desk.showMaximized()
 
@@ -234,9 +234,9 @@ class TeamController(QObject):
         if self._process is not None:
             self._process.blockSignals(True)
             self._process.write(f"{END_LINE}\n".encode())
-            if not self._process.waitForFinished(END_MS):
+            if not self._process.waitForFinished(PROCESS_END_TIMEOUT_MS):
                 self._process.kill()
-                self._process.waitForFinished(END_MS)
+                self._process.waitForFinished(PROCESS_END_TIMEOUT_MS)
             self._process = None
 
     def stop(self) -> None:
@@ -245,9 +245,9 @@ class TeamController(QObject):
         self._stop_process()
 
 
-def _drain_messages(member: TeamMember) -> list[ToMember]:
+def _drain_messages(member: TeamConnection) -> list[MemberMessage]:
     """Remove and return all messages that have arrived."""
-    messages: list[ToMember] = []
+    messages: list[MemberMessage] = []
     while True:
         try:
             messages.append(member.incoming.get_nowait())

@@ -6,36 +6,36 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.main_window.drill_choice import DrillChoice
-from app.main_window.navigation import Navigation
+from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.help import HELP_PAGES, HelpDialog
+from app.views.help import HELP_PAGE_BY_VIEW, HelpDialog
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.scroll_container import PageStack
 from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.views.fidelity import FidelityView
-    from app.views.planner import Planner
+    from app.views.planner import LinkPlanner
     from app.views.progress import ProgressPage
 
 
-class ToolPages(QObject):
+class ToolPageController(QObject):
     """Link planner, and comparison with published figures. A run is paused while the page is open."""
 
-    def __init__(self, navigation: Navigation, parent: QObject) -> None:
+    def __init__(self, navigation: PageNavigation, parent: QObject) -> None:
         super().__init__(parent)
         self._navigation = navigation
-        self.planner: Planner | None = None
+        self.planner: LinkPlanner | None = None
         self.fidelity: FidelityView | None = None
 
     def show_planner(self) -> None:
         """Show the link planner."""
         self._navigation.pause_run()
         if self.planner is None:
-            from app.views.planner import Planner
+            from app.views.planner import LinkPlanner
 
-            self.planner = Planner()
+            self.planner = LinkPlanner()
             self.planner.closed.connect(self._navigation.return_from_page)
         self._navigation.show_page(self.planner, tr("Link planner"))
 
@@ -55,16 +55,18 @@ class ToolPages(QObject):
             self.fidelity.stop()
 
 
-class ProgressPages(WindowPart):
+class ProgressPageController(WindowPart):
     """Page with skills and recommended drills. A run is paused while the page is open."""
 
-    def __init__(self, shared: SharedParts, navigation: Navigation, choice: DrillChoice) -> None:
+    def __init__(
+        self, shared: SharedParts, navigation: PageNavigation, choice: DrillSelectionController
+    ) -> None:
         super().__init__(shared)
         self._navigation, self._choice = navigation, choice
         self.page: ProgressPage | None = None
 
     @show_busy_cursor()
-    def show(self) -> None:
+    def show_progress(self) -> None:
         """Show the page."""
         navigation = self._navigation
         navigation.pause_run()
@@ -74,7 +76,7 @@ class ProgressPages(WindowPart):
             self.page = ProgressPage()
             self.page.leave_wanted.connect(navigation.return_from_page)
             self.page.history_wanted.connect(navigation.show_history)
-            self.page.start_wanted.connect(self._choice.ask_to_choose)
+            self.page.start_wanted.connect(self._choice.ask_to_show_brief)
         self._library.read_scenarios()
         progress = self._library.read_progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
@@ -89,7 +91,7 @@ class ProgressPages(WindowPart):
         self.page.take_focus()
 
 
-class HelpKey(QObject):
+class HelpController(QObject):
     """Controller of the help window, which is created on first use."""
 
     def __init__(self, panels: Mapping[str, QWidget], pages: PageStack, parent: QWidget) -> None:
@@ -98,9 +100,9 @@ class HelpKey(QObject):
         self._panels, self._pages, self._parent = panels, pages, parent
         self._help: HelpDialog | None = None
 
-    def show(self) -> None:
+    def show_help(self) -> None:
         """Open the help page about the focused widget."""
-        self.open_page(HELP_PAGES.get(self._get_focused_panel(), "start"))
+        self.open_page(HELP_PAGE_BY_VIEW.get(self._get_focused_panel(), "start"))
 
     def open_page(self, page: str) -> None:
         """Open the help page *page*."""

@@ -13,11 +13,16 @@ from app.files import folders, summary
 from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import DrillCard
-from app.views.scenario_picker import ScenarioPicker
-from app.widgets.input_guard import get_guard
-from app.widgets.layouts import lay_column
+from app.views.scenario_picker import StartPageView
+from app.widgets.input_guard import get_input_guard
+from app.widgets.layouts import build_widget_column
 from app.widgets.notice import NoticeBar
-from app.widgets.scroll_container import PageStack, fit_on_screen, set_readable_minimum, wrap_in_scroll_area
+from app.widgets.scroll_container import (
+    PageStack,
+    fit_on_screen,
+    set_readable_minimum_size,
+    wrap_in_scroll_area,
+)
 from app.words.language import tr
 from engine.overrides import override
 
@@ -36,21 +41,23 @@ class ScreenFitter(QObject):
 
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
-        self._window, self._looked = window, False
-        self._looks = [QTimer(self, singleShot=True, interval=after_ms) for after_ms in FIT_CHECK_DELAYS_MS]
-        for look in self._looks:
+        self._window, self._was_shown = window, False
+        self._check_timers = [
+            QTimer(self, singleShot=True, interval=after_ms) for after_ms in FIT_CHECK_DELAYS_MS
+        ]
+        for look in self._check_timers:
             look.timeout.connect(self.fit_to_screen)
         window.installEventFilter(self)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._window and event.type() is QEvent.Type.Show:
-            if not self._looked:
-                for look in self._looks:
+            if not self._was_shown:
+                for look in self._check_timers:
                     look.start()
-            self._looked = True
+            self._was_shown = True
         elif watched is self._window and event.type() is QEvent.Type.Close:
-            for look in self._looks:
+            for look in self._check_timers:
                 look.stop()
         return False
 
@@ -72,16 +79,16 @@ class ScreenFitter(QObject):
             )
 
 
-def constrain_rect(frame: QRect, room: QRect) -> QRect:
-    """Return *frame*, moved and shrunk to lie inside *room*."""
-    size = frame.size().boundedTo(room.size())
-    left = max(room.left(), min(frame.left(), room.right() - size.width() + 1))
-    top = max(room.top(), min(frame.top(), room.bottom() - size.height() + 1))
+def constrain_rect(frame: QRect, bounds: QRect) -> QRect:
+    """Return *frame*, moved and shrunk to lie inside *bounds*."""
+    size = frame.size().boundedTo(bounds.size())
+    left = max(bounds.left(), min(frame.left(), bounds.right() - size.width() + 1))
+    top = max(bounds.top(), min(frame.top(), bounds.bottom() - size.height() + 1))
     return QRect(left, top, size.width(), size.height())
 
 
-TITLE: Final = "Mirrordrill"
-SIZE_MAX: Final = (1600, 960)
+WINDOW_TITLE: Final = "Mirrordrill"
+INITIAL_SIZE_MAX_PX: Final = (1600, 960)
 """Maximum initial width and height in pixels."""
 
 SIZE_MIN_UNITS: Final = (48, 28)
@@ -91,15 +98,15 @@ SIZE_MIN_UNITS: Final = (48, 28)
 class MainWindow(QMainWindow):
     """Window of one learner: menus, pages, notice and status bar. Its parts provide the contents."""
 
-    needed = Signal()
+    parts_needed = Signal()
     """Signal: a part that is not loaded yet is required immediately."""
-    ready = Signal()
+    parts_loaded = Signal()
     """Signal: all parts are loaded."""
     scenario_given = Signal(object)
     """Signal: scenario that was given when the program was started."""
     theme_changed = Signal()
     """Signal: the colors of the desktop have changed."""
-    failed = Signal()
+    exception_raised = Signal()
     """Signal: a slot has raised an exception."""
     close_wanted = Signal(object)
     """Signal: QCloseEvent, which a receiver may ignore to keep the window open."""
@@ -109,7 +116,7 @@ class MainWindow(QMainWindow):
     def __init__(self, store: WindowSettings) -> None:
         """Create the window with the start page."""
         super().__init__()
-        get_guard()  # Enter presses the focused button, also on the start page
+        get_input_guard()  # Enter presses the focused button, also on the start page
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
@@ -117,30 +124,30 @@ class MainWindow(QMainWindow):
         self._pending_calls: list[Callable[[], None]] = []
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():
-            menu.aboutToShow.connect(self.needed)
-        self.picker, self.pages = ScenarioPicker(), PageStack()
+            menu.aboutToShow.connect(self.parts_needed)
+        self.picker, self.pages = StartPageView(), PageStack()
         self.pages.addWidget(self.picker)
         self.pages.page_shown.connect(self._show_title)
         middle = QWidget()
         self.notice = NoticeBar(middle)
-        lay_column(wrap_in_scroll_area(self.pages), parent=middle, margins=0, spacing=0)
+        build_widget_column(wrap_in_scroll_area(self.pages), parent=middle, margins=0, spacing=0)
         self.setCentralWidget(middle)
-        self.setWindowTitle(TITLE)
+        self.setWindowTitle(WINDOW_TITLE)
         self.statusBar().hide()
         self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
         self._set_size()
-        for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.generated_drill_wanted):
+        for signal in (self.picker.drill_chosen, self.picker.edit_wanted, self.picker.generated_drill_wanted):
             signal.connect(lambda name, signal_chosen=signal: self._repeat_when_ready(signal_chosen, name))
-        picker = self.picker
+        start_page_view = self.picker
         for wanted_signal in (
-            picker.history_wanted,
-            picker.progress_wanted,
-            picker.file_wanted,
-            picker.watch_wanted,
+            start_page_view.history_wanted,
+            start_page_view.progress_wanted,
+            start_page_view.file_wanted,
+            start_page_view.introduction_wanted,
         ):
             wanted_signal.connect(partial(self._repeat_when_ready, wanted_signal))
         summaries = sorted(
-            summary.load_summaries(folders.get_default_folder()).values(), key=summary.get_sort_key
+            summary.load_summaries(folders.get_profile_folder()).values(), key=summary.get_sort_key
         )
         self.picker.show_cards(
             [DrillCard.from_summary(scenario_summary) for scenario_summary in summaries], []
@@ -148,10 +155,10 @@ class MainWindow(QMainWindow):
         self.picker.take_focus()
 
     def _set_size(self) -> None:
-        geometry = self.store.get(settings.GEOMETRY)
+        geometry = self.store.get(settings.WINDOW_GEOMETRY)
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
-            fit_on_screen(self, *SIZE_MAX)
-        set_readable_minimum(self, *SIZE_MIN_UNITS)
+            fit_on_screen(self, *INITIAL_SIZE_MAX_PX)
+        set_readable_minimum_size(self, *SIZE_MIN_UNITS)
         ScreenFitter(self)
 
     def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
@@ -171,7 +178,7 @@ class MainWindow(QMainWindow):
         """Execute the requests that waited for the parts of the window."""
         self.is_ready = True
         self.statusBar().clearMessage()
-        self.ready.emit()
+        self.parts_loaded.emit()
         callbacks, self._pending_calls = self._pending_calls, []
         for do in callbacks:
             do()
@@ -184,7 +191,7 @@ class MainWindow(QMainWindow):
         bar.setVisible(is_full or bool(bar.currentMessage()))
 
     def _show_title(self, _: QWidget, title: str) -> None:
-        self.setWindowTitle(title or TITLE)  # Qt appends the program name, as for dialogs
+        self.setWindowTitle(title or WINDOW_TITLE)  # Qt appends the program name, as for dialogs
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -192,13 +199,13 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.ThemeChange:
             self.theme_changed.emit()
         elif event.type() == QEvent.Type.FontChange:
-            set_readable_minimum(self, *SIZE_MIN_UNITS)
+            set_readable_minimum_size(self, *SIZE_MIN_UNITS)
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
         self.close_wanted.emit(event)
         if event.isAccepted():
             self.closing.emit()
-            self.store.set(settings.GEOMETRY, self.saveGeometry())
+            self.store.set(settings.WINDOW_GEOMETRY, self.saveGeometry())
             self.store.sync()
             super().closeEvent(event)

@@ -22,13 +22,13 @@ from app.classroom.messages.replies import (
     SeatRefusal,
     SeatWelcome,
     ShownPosition,
-    ToSeat,
+    SeatMessage,
     VerdictMessage,
 )
 from app.classroom.models import INJECT
 from app.classroom.seat_orders import OBSERVATION_TEXTS, TAKEOVER_TEXTS, format_rewind
-from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
-from app.classroom.verdict import FINISH
+from app.classroom.seat_phase import PHASE_LABELS, SeatEvent, SeatPhase
+from app.classroom.verdict import FINISH_LINE
 from app.learning.reflection import Reflection
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
@@ -45,18 +45,18 @@ from engine.drill.time.cooperative_tasks import CooperativeTask, replay_inputs
 from engine.drill.time.history import History
 from engine.inputs import InputError
 
-SLOW_JOIN_S: Final = 8.0
+SLOW_JOIN_AFTER_S: Final = 8.0
 """Wall time after which the join dialog lists possible causes of a delay.
 
 Assumed: a class on the network answers within three seconds.
 """
-LISTEN_MS: Final = 100
+MESSAGE_CHECK_INTERVAL_MS: Final = 100
 """Interval between two checks of a seat for messages of its host."""
-FORM_WIDTH: Final = 70
+FORM_WIDTH_CHARACTERS: Final = 70
 """Width of the reflection form, in characters of average width."""
 
 
-def apply_actions(history: History, actions: Iterable[LogEntry], tick: int) -> None:
+def apply_seat_actions(history: History, actions: Iterable[LogEntry], tick: int) -> None:
     """Apply the *actions* of another seat to its run, and advance to *tick*."""
     for act in actions:
         history.advance_to(act.tick)
@@ -72,13 +72,13 @@ class WindowSeat(QObject):
 
     state_shown = Signal(str)
     """Signal: state of the seat as text."""
-    trying = Signal(str)
+    join_progressed = Signal(str)
     """Signal: progress of joining as text."""
     joined = Signal()
-    failed = Signal(str)
+    join_failed = Signal(str)
     """Signal: reason why the seat is not in the class."""
     class_over = Signal()
-    another_part = Signal(int, bool)
+    part_changed = Signal(int, bool)
     """Signal: number of the current part, and whether the instructor may observe the seat.
 
     The seat must join again.
@@ -86,7 +86,7 @@ class WindowSeat(QObject):
 
     def __init__(
         self,
-        attendance: GuiSeat,
+        gui_seat: GuiSeat,
         session: HostSession,
         play: RunController,
         notice: NoticeBar,
@@ -94,8 +94,8 @@ class WindowSeat(QObject):
         window: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
-        self._orders = attendance.orders
+        self._attendance, self._session, self._play, self._notice = gui_seat, session, play, notice
+        self._orders = gui_seat.orders
         self._window = window
         self._reflects, self._has_reflected = False, False
         """Two flags: the class asks for a reflection; the person has written or skipped the reflection."""
@@ -112,21 +112,21 @@ class WindowSeat(QObject):
         """True if the run must continue when the instructor no longer holds it."""
         self._at_limit, self._is_ahead = False, False
         """Two flags: the run has reached its limit; it is ahead of the class clock."""
-        self._since = time.monotonic()
+        self._attempt_start_s = time.monotonic()
         self._label = ""
         """State of the seat that was shown last."""
-        self._timer = QTimer(self, interval=LISTEN_MS)
+        self._timer = QTimer(self, interval=MESSAGE_CHECK_INTERVAL_MS)
         self._timer.timeout.connect(self._process_messages)
         self._timer.start()
         QTimer.singleShot(0, self, self._emit_state)
         session.running_changed.connect(self._keep_frozen)
-        play.reflected.connect(self._send_reflection)
+        play.reflection_finished.connect(self._send_reflection)
 
     def leave(self) -> None:
         """Disconnect from the class. The person can return with the same code and name."""
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
-        self._play.reflected.disconnect(self._send_reflection)
+        self._play.reflection_finished.disconnect(self._send_reflection)
         self._return_to_own_run()
         self._attendance.disconnect()
         self.state_shown.emit("")
@@ -158,7 +158,7 @@ class WindowSeat(QObject):
 
     # --- inside
 
-    def _announce_attention(self, was_watched: bool) -> None:
+    def _announce_presence(self, was_watched: bool) -> None:
         """Inform the person when the instructor starts or stops observing or controlling the seat."""
         orders = self._orders
         if orders.is_watched != was_watched:
@@ -170,7 +170,7 @@ class WindowSeat(QObject):
 
     def _describe_attempt(self) -> str:
         """Describe the current connection attempt and its duration."""
-        link, waited_s = self._attendance.link, time.monotonic() - self._since
+        link, waited_s = self._attendance.link, time.monotonic() - self._attempt_start_s
         text = (
             tr("Connecting to {addresses}… {n} s").format(
                 addresses=", ".join(link.dialed_addresses), n=int(waited_s)
@@ -178,7 +178,7 @@ class WindowSeat(QObject):
             if link.dialed_addresses
             else tr("Searching the network for the class… {n} s").format(n=int(waited_s))
         )
-        if waited_s >= SLOW_JOIN_S:
+        if waited_s >= SLOW_JOIN_AFTER_S:
             text += "\n" + tr(
                 "No answer yet. Is this computer in the network of the class? Is the code right?"
             )
@@ -190,7 +190,7 @@ class WindowSeat(QObject):
             self._set_label(tr("the class has ended"))
             return
         known_state = (
-            (True, tr(LABELS[self._attendance.phase])),
+            (True, tr(PHASE_LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
             (self._orders.is_watched, tr("watched by the instructor")),
             (link.held, tr("controlled by the instructor")),
@@ -214,7 +214,7 @@ class WindowSeat(QObject):
         runs = []
         for seat, name, acts in list_shown_runs(message):
             shown_history = History(Drill(history.drill.scenario, history.drill.seed, DrillMode.PRACTICE))
-            apply_actions(shown_history, acts, 0)
+            apply_seat_actions(shown_history, acts, 0)
             number = tr("Seat {n}").format(n=seat)
             runs.append((f"{number}, {name}" if seat else name, shown_history))
         if self.replay is None:
@@ -234,20 +234,20 @@ class WindowSeat(QObject):
         self._follow_instructor()
 
     @property
-    def _exam(self) -> bool:
+    def _is_exam(self) -> bool:
         return self._history is not None and not self._history.drill.permissions.shows_truth
 
     def _process_messages(self) -> None:
         """Process all messages of the host and all instructions that are due."""
         if self._is_replaying:
-            if not self._session.loading:  # another run has replaced this run
+            if not self._session.is_loading:  # another run has replaced this run
                 self._give_up()
             return
         if self._attendance.phase is SeatPhase.ENDED and not self._orders.is_over:
             self._give_up()  # the log cannot be written
             return
         if self._attendance.phase is SeatPhase.JOINING:
-            self.trying.emit(self._describe_attempt())
+            self.join_progressed.emit(self._describe_attempt())
         self._attendance.change_phase(
             SeatEvent.CONNECT if self._attendance.link.is_answering else SeatEvent.DISCONNECT
         )
@@ -271,15 +271,15 @@ class WindowSeat(QObject):
         if self._orders.is_over and self._attendance.is_recording:
             self._end_class()
         link = self._attendance.link
-        if link.over and self._reflects and self._exam and self.form is None:
+        if link.over and self._reflects and self._is_exam and self.form is None:
             self._ask_for_reflection()
         if link.over and not (link.has_host or self._is_reported):
             self._is_reported = True
-            self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.file))
+            self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.log_file))
 
-    def _handle_message(self, message: ToSeat) -> None:
+    def _handle_message(self, message: SeatMessage) -> None:
         if isinstance(message, SeatWelcome) and not self._attendance.is_same_part(message):
-            self.another_part.emit(message.part, self._attendance.link.consent)
+            self.part_changed.emit(message.part, self._attendance.link.consent)
             return
         was_frozen, was_watched = self._orders.is_frozen, self._orders.is_watched
         self._orders.apply_message(message)
@@ -292,7 +292,7 @@ class WindowSeat(QObject):
                 self._apply_state(was_frozen)
                 self._announce_break(message)
             case InstructorPresence():
-                self._announce_attention(was_watched)
+                self._announce_presence(was_watched)
             case HandLowered():
                 self.raise_hand(None)
             case RunShown():
@@ -313,11 +313,11 @@ class WindowSeat(QObject):
         self.form = dialog = QDialog(QApplication.activeWindow())
         form = ReflectionForm()
         dialog.setWindowTitle(tr("Before you see your points"))
-        dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_WIDTH)
+        dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_WIDTH_CHARACTERS)
         QVBoxLayout(dialog).addWidget(form)
-        form.answered.connect(self._play.reflected)
+        form.answered.connect(self._play.reflection_finished)
         form.answered.connect(dialog.accept)
-        dialog.rejected.connect(lambda: self._play.reflected.emit(None))
+        dialog.rejected.connect(lambda: self._play.reflection_finished.emit(None))
         dialog.open()
 
     def _send_reflection(self, reflection: Reflection | None) -> None:
@@ -384,7 +384,7 @@ class WindowSeat(QObject):
                 self._emit_state()
                 callback(history)
 
-        self._play.leave()
+        self._play.leave_run()
         self._session.work(slices, on_replayed, on_cancel=self._give_up, on_error=lambda _: self._give_up())
 
     @property
@@ -400,7 +400,7 @@ class WindowSeat(QObject):
         self._emit_state()
         if self._orders.is_over and not reason:
             return
-        self.failed.emit(
+        self.join_failed.emit(
             reason
             or tr("You are no longer in the class. To continue your run: Class ▸ Return to your class.")
         )
@@ -415,7 +415,7 @@ class WindowSeat(QObject):
         self._attendance.change_phase(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
-        debriefed = self._history is not None and self._history.drill.finished and not self._exam
+        debriefed = self._history is not None and self._history.drill.finished and not self._is_exam
         self._notice.show_info(
             tr("The class is over. Here is your debrief.") if debriefed else tr("The class has ended.")
         )
@@ -444,7 +444,7 @@ class WindowSeat(QObject):
         """Pause the run while the instructor holds it. Afterwards, continue it if it ran before."""
         if self._session.history is not self._history or self._history is None:
             return
-        if self._should_pause and self._session.running:
+        if self._should_pause and self._session.is_running:
             self._should_resume = True
             self._session.pause()
         elif self._should_resume and not self._should_pause:
@@ -459,7 +459,7 @@ class WindowSeat(QObject):
 
     def _apply_limit(self) -> None:
         """Stop the run at the instructor's limit, or while it is ahead of the class clock."""
-        live = self._session.live
+        live = self._session.live_drill
         if live is None or self._session.history is not self._history:
             return
         at_limit, limit = self._orders.is_at_limit(live.tick), self._orders.get_latest_tick()
@@ -500,13 +500,13 @@ class WindowSeat(QObject):
         if self._attendance.is_recording and (order := self._orders.take_rewind()) is not None:
             self._rewind(order)
             return
-        live = self._session.live
+        live = self._session.live_drill
         if live is None or not self._attendance.has_run:
             return
         while (message := self._orders.take_due_instruction(live.tick)) is not None:
             if message.what == INJECT:
                 self._session.show_latest()  # the past is read-only
-                self._play.is_ended_by_instructor = message.text == FINISH and not live.finished
+                self._play.is_ended_by_instructor = message.text == FINISH_LINE and not live.finished
                 self._attendance.apply_inject(message.number, message.text, self._session.apply_input)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=message.text))

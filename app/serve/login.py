@@ -20,7 +20,7 @@ class PacketKind(IntEnum):
     PRELOGIN = 0x12
 
 
-HEADER: Final = struct.Struct(">BBHHBB")
+PACKET_HEADER: Final = struct.Struct(">BBHHBB")
 """Packet header: type, status, length including the header, session ID, packet number, window."""
 END_OF_MESSAGE: Final = 0x01
 RESET_CONNECTION: Final = 0x08 | 0x10
@@ -30,14 +30,14 @@ RESET_CONNECTION: reset the connection before the message. 0x10 excludes the tra
 here the transaction is reset as well.
 """
 
-PACKET_SIZE: Final = 4096
+DEFAULT_PACKET_SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
 """Minimum and maximum packet size that a login may request, in bytes [MS-TDS 2.2.6.4]."""
 MESSAGE_BYTES_MAX: Final = 16_000_000
 """Maximum size of an executed message in bytes. Assumed."""
 LOGIN_BYTES_MAX: Final = 131_071
 """Maximum size of a message before login in bytes. A login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
-BATCH_PACKETS: Final = 65_536
+BATCH_PACKETS_MAX: Final = 65_536
 """Number of packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
 
 Batches between MESSAGE_BYTES_MAX and this size are read and answered with an error.
@@ -61,18 +61,18 @@ class TdsMessage(Struct, frozen=True):
 
 def build_packet(kind: PacketKind, body: bytes) -> bytes:
     """Build a message that consists of one packet."""
-    return HEADER.pack(kind, END_OF_MESSAGE, HEADER.size + len(body), 0, 0, 0) + body
+    return PACKET_HEADER.pack(kind, END_OF_MESSAGE, PACKET_HEADER.size + len(body), 0, 0, 0) + body
 
 
-def build_packets(body: bytes, size: int = PACKET_SIZE, spid: int = 0) -> bytes:
+def build_packets(body: bytes, size: int = DEFAULT_PACKET_SIZE, spid: int = 0) -> bytes:
     """Build the packets of a response, each with at most *size* bytes."""
-    step = size - HEADER.size
+    step = size - PACKET_HEADER.size
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
     output = bytearray()
     for number, part in enumerate(parts, start=1):
         status = END_OF_MESSAGE if number == len(parts) else 0
-        output += HEADER.pack(
-            PacketKind.RESPONSE, status, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
+        output += PACKET_HEADER.pack(
+            PacketKind.RESPONSE, status, PACKET_HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
         )
         output += part
     return bytes(output)
@@ -95,11 +95,11 @@ class MessageAssembler:
         """Add received bytes. Return the messages that are complete now. Raises MalformedPacketError."""
         self._waiting += data
         messages: list[TdsMessage] = []
-        while len(self._waiting) >= HEADER.size:
-            kind, status, length, *_ = HEADER.unpack_from(self._waiting)
+        while len(self._waiting) >= PACKET_HEADER.size:
+            kind, status, length, *_ = PACKET_HEADER.unpack_from(self._waiting)
             if kind not in PacketKind.__members__.values() or kind == PacketKind.RESPONSE:
                 raise MalformedPacketError(f"invalid packet type {kind:#04x}")
-            if length < HEADER.size or self._kind not in (None, kind):
+            if length < PACKET_HEADER.size or self._kind not in (None, kind):
                 raise MalformedPacketError(
                     f"invalid length of {length} bytes in a packet of type {kind:#04x}"
                 )
@@ -116,10 +116,10 @@ class MessageAssembler:
                 self._kind, self._resets = kind, bool(status & RESET_CONNECTION)
             if self._skipped_count:
                 self._skipped_count += length
-                if self._skipped_count > BATCH_PACKETS * SIZE_MAX:
+                if self._skipped_count > BATCH_PACKETS_MAX * SIZE_MAX:
                     raise MalformedPacketError("the message has no end")
             else:
-                self._body += self._waiting[HEADER.size : length]
+                self._body += self._waiting[PACKET_HEADER.size : length]
             del self._waiting[:length]
             if status & END_OF_MESSAGE:
                 too_large = bool(self._skipped_count)
@@ -165,7 +165,7 @@ VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 """Option numbers of a PRELOGIN message."""
 
 
-class Encryption(IntEnum):
+class EncryptionOption(IntEnum):
     """TLS option of one side [MS-TDS 2.2.6.5]."""
 
     LOGIN = 0
@@ -178,16 +178,16 @@ class Encryption(IntEnum):
 
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
 """TDS versions as numbers of LOGINACK [MS-TDS 2.2.7.14]."""
-NEWEST_TDS: Final = {2005: TDS_7_2, 2008: TDS_7_3}
+NEWEST_TDS_BY_PRODUCT: Final = {2005: TDS_7_2, 2008: TDS_7_3}
 """Product version -> its newest TDS version. Later products use 7.4 [MS-TDS Appendix A]."""
 
-NAME_MAX: Final = 128
+NAME_LENGTH_MAX: Final = 128
 """Maximum number of characters of a name [MS-TDS 2.2.6.4]."""
 
 
 def negotiate_version(client_version: int, product: int) -> int:
     """Return the TDS version to use. *client_version*: version that the client requests. *product*: such as 2005."""
-    newest = NEWEST_TDS.get(product, TDS_7_4)
+    newest = NEWEST_TDS_BY_PRODUCT.get(product, TDS_7_4)
     client_version = TDS_7_4 if client_version == TDS_8 else client_version  # inside TLS, TDS 8.0 equals 7.4
     return max(
         (
@@ -199,19 +199,19 @@ def negotiate_version(client_version: int, product: int) -> int:
     )
 
 
-def negotiate_encryption(client_encryption: int) -> Encryption:
+def negotiate_encryption(client_encryption: int) -> EncryptionOption:
     """Return the response of a server that supports TLS and does not require it (table in [MS-TDS 2.2.6.5])."""
-    if client_encryption in (Encryption.ON, Encryption.REQUIRED):
-        return Encryption.ON
-    return Encryption.LOGIN if client_encryption == Encryption.LOGIN else Encryption.NONE
+    if client_encryption in (EncryptionOption.ON, EncryptionOption.REQUIRED):
+        return EncryptionOption.ON
+    return EncryptionOption.LOGIN if client_encryption == EncryptionOption.LOGIN else EncryptionOption.NONE
 
 
 def read_prelogin(body: bytes) -> tuple[int, bool]:
-    """Read from a PRELOGIN message the TLS option, see `Encryption`, and whether it requests MARS.
+    """Read from a PRELOGIN message the TLS option, see `EncryptionOption`, and whether it requests MARS.
 
     A message without the TLS option means no TLS. Raises MalformedPacketError.
     """
-    reader, encryption, mars = PacketReader(body), int(Encryption.NONE), False
+    reader, encryption, mars = PacketReader(body), int(EncryptionOption.NONE), False
     while (option := reader.read_number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.read_bytes(4))
         value = PacketReader(body, offset).read_bytes(length)
@@ -221,7 +221,7 @@ def read_prelogin(body: bytes) -> tuple[int, bool]:
     return encryption, mars
 
 
-def build_prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
+def build_prelogin_answer(encryption: EncryptionOption, build: str, mars: bool = False) -> bytes:
     """Build the response to a PRELOGIN message. *build*: product version of the server (9.00.5000.00)."""
     major, minor, number = parse_build(build)
     options = (
@@ -248,9 +248,9 @@ def parse_build(product: str) -> tuple[int, int, int]:
 class LoginPacket:
     """LOGIN7 message, limited to the fields that the simulation uses."""
 
-    tds: int
+    tds_version: int
     """TDS version that the client requests."""
-    packet_size: int = PACKET_SIZE
+    packet_size: int = DEFAULT_PACKET_SIZE
     host: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
@@ -259,7 +259,7 @@ class LoginPacket:
     library: str = ""
     language: str = ""
     database: str = ""
-    windows: bool = False
+    uses_windows_authentication: bool = False
     """True if the client requests Windows authentication, which is not supported."""
     new_password: bool = False
     """True if the login changes the password (fChangePassword)."""
@@ -285,17 +285,17 @@ def read_login(body: bytes) -> LoginPacket:
         offset, count = struct.unpack_from("<HH", body, 36 + 4 * index)
         if name == "extension" or not count:
             continue
-        if count > NAME_MAX:
+        if count > NAME_LENGTH_MAX:
             raise MalformedPacketError(f"{name} of a login has {count} characters")
         raw = PacketReader(body, offset).read_bytes(2 * count)
         if name == "password":
             raw = bytes(_unscramble(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
-    packet_size = min(max(size or PACKET_SIZE, SIZE_MIN), SIZE_MAX)
+    packet_size = min(max(size or DEFAULT_PACKET_SIZE, SIZE_MIN), SIZE_MAX)
     return LoginPacket(
-        tds=tds,
+        tds_version=tds,
         packet_size=packet_size,
-        windows=bool(windows & 0x80),
+        uses_windows_authentication=bool(windows & 0x80),
         read_only=bool(kind & 0x20),
         new_password=bool(flags & 0x01),
         **texts,

@@ -10,7 +10,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from app.serve.login import MalformedPacketError, PacketReader
-from app.serve.types import COLLATION, DAY_ONE, OLD_EPOCH, TEXT_TOKENS, TIME_TOKENS
+from app.serve.types import DEFAULT_COLLATION, NEW_TYPES_EPOCH, OLD_TYPES_EPOCH, TEXT_TOKENS, TIME_TOKENS
 from engine.tsql.scalars.types import WIDE_DECIMAL_CONTEXT, decode_code_page
 
 
@@ -65,8 +65,8 @@ def read_typed_value(reader: PacketReader) -> TypedValue:
         return TypedValue(f"decimal({precision},{scale})", literal)
     if token in (0x28, 0x29, 0x2A, 0x2B):
         return _read_date_time(token, reader)
-    if token in _BY_TOKEN:
-        return _read_text(_BY_TOKEN[token], reader)
+    if token in _TYPE_BY_TOKEN:
+        return _read_text(_TYPE_BY_TOKEN[token], reader)
     if token in (0x23, 0x63, 0x22):
         reader.read_bytes(4 if token == 0x22 else 9)
         size = reader.read_number("i")
@@ -86,7 +86,7 @@ _FIXED_READERS: Final = {
     0x30: ("tinyint", "B"), 0x32: ("bit", "B"), 0x34: ("smallint", "h"), 0x38: ("int", "i"), 0x7F: ("bigint", "q"),
     0x3E: ("float", "d"), 0x3B: ("real", "f"),
 }  # fmt: skip
-_BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
+_TYPE_BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
 
 
 _VARIANT_PREFIXES: Final = {
@@ -95,7 +95,7 @@ _VARIANT_PREFIXES: Final = {
 """Base type in a sql_variant -> bytes that precede its value in the usual form."""
 
 
-VARIANT_TEXT_MAX: Final = 8_000
+VARIANT_DATA_BYTES_MAX: Final = 8_000
 """Maximum size of text or binary data in a sql_variant, in bytes [MS-TDS, 2.2.5.5.4]."""
 
 
@@ -105,13 +105,13 @@ def _read_variant(reader: PacketReader) -> TypedValue:
         return TypedValue("sql_variant", "NULL")
     base, properties = reader.read_number("B"), reader.read_bytes(reader.read_number("B"))
     data = reader.read_bytes(reader.remaining_bytes)
-    if len(data) > (VARIANT_TEXT_MAX if base in _BY_TOKEN else 255):
+    if len(data) > (VARIANT_DATA_BYTES_MAX if base in _TYPE_BY_TOKEN else 255):
         raise MalformedPacketError(f"invalid size of {len(data)} bytes for a sql_variant of type {base:#04x}")
     if base in _VARIANT_PREFIXES:
         raw = _VARIANT_PREFIXES[base] + data
     elif base in _FIXED_READERS:
         raw = bytes([base]) + data
-    elif base in _BY_TOKEN:
+    elif base in _TYPE_BY_TOKEN:
         raw = bytes([base]) + properties[-2:] + properties[:-2] + struct.pack("<H", len(data)) + data
     else:
         raw = bytes([base]) + b"\x11" * (base in (0x6A, 0x6C)) + properties + bytes([len(data)]) + data
@@ -175,7 +175,7 @@ def _read_short_value(token: int, reader: PacketReader) -> TypedValue:
     days, time_part = struct.unpack("<HH" if size == 4 else "<iI", raw)
     if days not in _DATETIME_DAYS or time_part >= (1_440 if size == 4 else 25_920_000):
         raise InvalidValueError(name)
-    moment = OLD_EPOCH + timedelta(days=days, seconds=time_part * 60 if size == 4 else time_part / 300)
+    moment = OLD_TYPES_EPOCH + timedelta(days=days, seconds=time_part * 60 if size == 4 else time_part / 300)
     return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
 
@@ -195,7 +195,7 @@ def _read_date_time(token: int, reader: PacketReader) -> TypedValue:
     if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
         raise InvalidValueError(name)
     try:
-        moment = datetime.combine(DAY_ONE + timedelta(days=days), datetime.min.time())
+        moment = datetime.combine(NEW_TYPES_EPOCH + timedelta(days=days), datetime.min.time())
         moment += timedelta(seconds=seconds, minutes=offset)
     except OverflowError:
         raise InvalidValueError(name) from None
@@ -213,7 +213,7 @@ def _read_date_time(token: int, reader: PacketReader) -> TypedValue:
 def _read_text(name: str, reader: PacketReader) -> TypedValue:
     length_max = reader.read_number("H")
     if "binary" not in name:
-        reader.read_bytes(len(COLLATION))
+        reader.read_bytes(len(DEFAULT_COLLATION))
     if length_max == 0xFFFF:
         return _build_text_value(name, "max", _read_long_value(reader))
     size = reader.read_number("H")

@@ -44,7 +44,7 @@ class FetchDirection(IntEnum):
     PREVIOUS_NO_ADJUST = 0x200
 
 
-DIRECTION_BITS: Final = 0x3FF
+FETCH_DIRECTION_BITS: Final = 0x3FF
 """Bits of the fetch type that contain a `FetchDirection`. Other bits do not affect a read-only cursor."""
 
 
@@ -58,7 +58,7 @@ class ScrollOptions(IntFlag):
     AUTO_CLOSE = 0x4000
 
 
-READ_ONLY: Final = 1
+READ_ONLY_CONCURRENCY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
 FETCH_ADJUSTED: Final = 2
 CURSOR_CLOSED: Final = 16
@@ -73,7 +73,7 @@ class ApiCursor(Struct):
 
     result: ReportRow
     """Result set with columns, types and rows, as in the event `sql_done`."""
-    start: int = 0
+    first_row_index: int = 0
     """Index of the first row of the latest fetch.
 
     The number of all rows means that the cursor is behind the last row.
@@ -82,7 +82,7 @@ class ApiCursor(Struct):
     """Number of rows in the latest fetch. If 0, the cursor is before the first row or behind the last row."""
 
     @property
-    def size(self) -> int:
+    def cell_count(self) -> int:
         """Return the size of the cursor as a number of cells."""
         return len(self.result["rows"])
 
@@ -91,7 +91,7 @@ class ApiCursor(Struct):
 
         Afterwards, `block` contains the rows.
         """
-        size, status, start = self.size, 0, self.start
+        size, status, start = self.cell_count, 0, self.first_row_index
         match direction:
             case FetchDirection.FIRST:
                 start = 0
@@ -112,25 +112,27 @@ class ApiCursor(Struct):
             case FetchDirection.REFRESH:
                 count = self.fetched_count
         before = start < 0
-        self.start = min(max(0, start), size)
-        self.fetched_count = 0 if before else min(count, size - self.start)
+        self.first_row_index = min(max(0, start), size)
+        self.fetched_count = 0 if before else min(count, size - self.first_row_index)
         return status
 
     @property
     def block(self) -> list[list[Scalar]]:
         """Return the rows of the latest fetch."""
-        rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.fetched_count]
+        rows: list[list[Scalar]] = self.result["rows"][
+            self.first_row_index : self.first_row_index + self.fetched_count
+        ]
         return rows
 
     @property
-    def row(self) -> int:
+    def first_row_number(self) -> int:
         """Number of the first row of the latest fetch, from 1; 0 before the first row, -1 behind the last row."""
         if self.fetched_count:
-            return self.start + 1
-        return -1 if self.size and self.start >= self.size else 0
+            return self.first_row_index + 1
+        return -1 if self.cell_count and self.first_row_index >= self.cell_count else 0
 
 
-class Cursors(Struct):
+class OpenCursors(Struct):
     """Open API server cursors of a connection."""
 
     open_cursors: dict[int, ApiCursor] = field(default_factory=dict)
@@ -138,7 +140,7 @@ class Cursors(Struct):
     last_number: int = 180_150_000
     """Last assigned cursor number. Numbers start high, so that they cannot be mistaken for positions."""
 
-    def open(self, result: ReportRow) -> int:
+    def add_cursor(self, result: ReportRow) -> int:
         """Open a cursor over *result*, and return its handle."""
         self.last_number += 1
         self.open_cursors[self.last_number] = ApiCursor(result)
@@ -172,22 +174,22 @@ class CursorNotFoundError(Exception):
 
 
 def open_cursor(
-    cursors: Cursors,
+    cursors: OpenCursors,
     cursor_response: CursorOpenResponse,
     result: ReportRow,
     tds: int,
     more_results: bool = False,
 ) -> bytes:
     """Open a cursor over *result*, the result set of its query, and encode the response."""
-    number = cursors.open(result)
+    number = cursors.add_cursor(result)
     cursor = cursors.open_cursors[number]
-    status, rows = 0, cursor.size
+    status, rows = 0, cursor.cell_count
     columns = types.encode_cursor_columns(result, tds)
     if cursor_response.scroll & ScrollOptions.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, cursor_response.rows or DEFAULT_FETCH_ROWS)
         columns += types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
-        if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.size:
+        if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.cell_count:
             del cursors.open_cursors[number]
             status = CURSOR_CLOSED
     columns += types.encode_done(
@@ -200,7 +202,7 @@ def open_cursor(
         "handle": cursor_response.handle,
         "cursor": number if status != CURSOR_CLOSED else 0,
         "scroll": scroll if forward else ScrollOptions.STATIC,
-        "concurrency": READ_ONLY,
+        "concurrency": READ_ONLY_CONCURRENCY,
         "rows": rows,
     }
     for name, output in cursor_response.outputs.items():
@@ -208,7 +210,7 @@ def open_cursor(
     return columns + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
 
-def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
+def fetch_rows(cursors: OpenCursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
     """Execute a fetch or a close, and encode the response. Raises CursorNotFoundError."""
     cursor = cursors.open_cursors.get(fetch.cursor)
     if cursor is None:
@@ -218,10 +220,10 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
         return types.encode_return_status(0) + types.encode_done(
             types.DONE_PROC, types.MORE if more_results else 0, None, tds
         )
-    output, method = b"", fetch.direction & DIRECTION_BITS
+    output, method = b"", fetch.direction & FETCH_DIRECTION_BITS
     if method == FetchDirection.INFO:
         output += types.encode_return_status(0)
-        for position, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
+        for position, value in zip(fetch.outputs, (cursor.first_row_number, cursor.cell_count), strict=False):
             output += types.encode_return_value(position, "", "int", value, tds)
     else:
         status = cursor.fetch(method, fetch.row, fetch.count)
@@ -286,7 +288,7 @@ def read_batch(body: bytes, tds: int) -> SqlRequest:
     return SqlRequest(reader.read_text(reader.remaining_bytes // 2))
 
 
-_ISOLATION: Final = {
+_ISOLATION_LEVELS: Final = {
     1: "READ UNCOMMITTED",
     2: "READ COMMITTED",
     3: "REPEATABLE READ",
@@ -317,7 +319,7 @@ def read_transaction(body: bytes, tds: int) -> SqlRequest:
 
 
 def _build_begin_transaction(reader: PacketReader) -> str:
-    level = _ISOLATION.get(reader.read_number("B"), "")
+    level = _ISOLATION_LEVELS.get(reader.read_number("B"), "")
     name = reader.read_text(reader.read_number("B") // 2) if reader.remaining_bytes else ""
     set_level = f"SET TRANSACTION ISOLATION LEVEL {level}; " if level else ""
     return f"{set_level}BEGIN TRANSACTION {_quote_name(name)}".rstrip()
@@ -460,9 +462,7 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
             case "sp_cursorfetch":
                 return SqlRequest("", call=True, fetch=_build_fetch(parameters))
             case "sp_cursorclose":
-                return SqlRequest(
-                    "", call=True, fetch=FetchRequest(_compute_number(parameters, 0), close=True)
-                )
+                return SqlRequest("", call=True, fetch=FetchRequest(_get_integer(parameters, 0), close=True))
             case "sp_cursoroption":
                 return SqlRequest("", call=True)
             case "sp_cursorunprepare":
@@ -517,8 +517,8 @@ def _build_cursor_request(
     outputs = {name: number for name, number in index_by_name.items() if parameters[number].output}
     opening = CursorOpenResponse(
         outputs,
-        _compute_number(parameters, index_by_name.get("scroll", -1)),
-        max(0, _compute_number(parameters, index_by_name.get("rows", -1))),
+        _get_integer(parameters, index_by_name.get("scroll", -1)),
+        max(0, _get_integer(parameters, index_by_name.get("rows", -1))),
         handle,
     )
     return replace(request, text=request.text if declared else text, cursor_response=opening)
@@ -526,17 +526,17 @@ def _build_cursor_request(
 
 def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
     outputs = tuple(place for place in (2, 3) if len(parameters) > place and parameters[place].output)
-    count = _compute_number(parameters, 3, DEFAULT_FETCH_ROWS)
+    count = _get_integer(parameters, 3, DEFAULT_FETCH_ROWS)
     return FetchRequest(
-        _compute_number(parameters, 0),
-        _compute_number(parameters, 1, FetchDirection.NEXT),
-        _compute_number(parameters, 2),
+        _get_integer(parameters, 0),
+        _get_integer(parameters, 1, FetchDirection.NEXT),
+        _get_integer(parameters, 2),
         max(0, count),
         outputs,
     )
 
 
-def _compute_number(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
+def _get_integer(parameters: list[RpcParameter], index: int, default: int = 0) -> int:
     """Return the integer value of a parameter, or *default* if the parameter is missing."""
     value = parameters[index].typed_value.value if 0 <= index < len(parameters) else None
     return value if isinstance(value, int) else default

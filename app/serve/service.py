@@ -14,15 +14,15 @@ from typing import Final, TextIO
 
 from msgspec import Struct
 
-from app.host import Host, Recorder, RequestResult
-from app.serve.listener import BROWSER_PORT, HOST, PortListener, PortUnavailableError
+from app.host import RunHost, RunRecorder, InputResult
+from app.serve.listener import BROWSER_PORT, LISTEN_HOST, SqlPorts, PortUnavailableError
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
 from engine.events import Event, SqlDoneData
 
-FRAME_S: Final = 0.01
+FRAME_INTERVAL_S: Final = 0.01
 """Wall time between two frames while there are no requests: one tick."""
-LOGIN: Final = "sa"
+LOGIN_NAME: Final = "sa"
 GC_THRESHOLD: Final = 10_000
 """Number of new objects between two garbage collections. Batches leave few objects and hardly any cycles.
 
@@ -35,20 +35,20 @@ async def serve_run(
     speed: float,
     port_base: int,
     lines: TextIO,
-    show: Callable[[str], object],
+    show_line: Callable[[str], object],
     show_certificate: Callable[[str], object],
-    recorder: Recorder,
+    recorder: RunRecorder,
     browser: bool = False,
     is_broken: Callable[[], object] = lambda: False,
 ) -> None:
     """Play *drill* at *speed* until it is over, *lines* end, or *is_broken* returns that it cannot be recorded.
 
-    *show* receives a line of JSON with the addresses, and then a line for each event. *show_certificate* receives the
+    *show_line* receives a line of JSON with the addresses, and then a line for each event. *show_certificate* receives the
     certificate in PEM before that. *browser*: clients may query instances by name. Raises
     PortUnavailableError.
     """
     loop, end_event = asyncio.get_running_loop(), asyncio.Event()
-    host, thread, unwritten_lines = Host(), threading.get_ident(), list[str]()
+    host, thread, unwritten_lines = RunHost(), threading.get_ident(), list[str]()
 
     def wake() -> None:
         """Process a client's request at once. Only lines of standard input come from another thread."""
@@ -61,49 +61,49 @@ async def serve_run(
     def run_frame(elapsed_ms: float) -> None:
         host.on_frame(elapsed_ms)
         if unwritten_lines:  # one write for all events, because thousands of writes per second are too slow
-            show("\n".join(unwritten_lines))
+            show_line("\n".join(unwritten_lines))
             unwritten_lines.clear()
 
     host.inbox.wake = wake
-    host.happened.connect(lambda events: unwritten_lines.extend(map(_format_event_line, events)))
+    host.events_occurred.connect(lambda events: unwritten_lines.extend(map(_format_event_line, events)))
     host.open_run(drill, recorder)
     host.set_speed(speed)
-    listener = PortListener(host)
-    await listener.open(port_base)
+    listener = SqlPorts(host)
+    await listener.open_ports(port_base)
     if browser:
         try:
-            await listener.browser.open(HOST)
+            await listener.browser.open(LISTEN_HOST)
         except OSError as problem:
             await listener.close()
             raise PortUnavailableError(
-                f"port {BROWSER_PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
+                f"port {BROWSER_PORT} (UDP) on {LISTEN_HOST} cannot be opened: {problem.strerror}"
             ) from problem
     show_certificate(listener.tls.certificate)
     gc.freeze()  # excludes existing objects, whose scan would delay all responses by 0.2 s
     gc.set_threshold(GC_THRESHOLD)
-    show(json.dumps(list_addresses(listener)))
+    show_line(json.dumps(list_addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(end_event.set))
-    threading.Thread(target=_post_lines, args=(host, lines, show, loop, end_event), daemon=True).start()
+    threading.Thread(target=_post_lines, args=(host, lines, show_line, loop, end_event), daemon=True).start()
     host.play()
     last = time.perf_counter()
     while not (drill.finished or end_event.is_set() or is_broken()):
-        await asyncio.sleep(FRAME_S)
+        await asyncio.sleep(FRAME_INTERVAL_S)
         now_s = time.perf_counter()
         run_frame((now_s - last) * 1000.0)
         last = now_s
         await listener.update_ports()
     closing = asyncio.ensure_future(listener.close())
     while not closing.done():  # the record must contain the end of each open connection
-        await asyncio.sleep(FRAME_S)
+        await asyncio.sleep(FRAME_INTERVAL_S)
         run_frame(0.0)
     run_frame(0.0)
     host.close()
 
 
-def list_addresses(listener: PortListener) -> dict[str, object]:
+def list_addresses(listener: SqlPorts) -> dict[str, object]:
     """Return the addresses of all instances and of all availability group listeners, by name."""
-    login = {"host": HOST, "login": LOGIN, "password": listener.password}
+    login = {"host": LISTEN_HOST, "login": LOGIN_NAME, "password": listener.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
     return {
@@ -113,21 +113,21 @@ def list_addresses(listener: PortListener) -> dict[str, object]:
 
 
 def _post_lines(
-    host: Host,
+    host: RunHost,
     lines: TextIO,
-    show: Callable[[str], object],
+    show_line: Callable[[str], object],
     loop: asyncio.AbstractEventLoop,
     stop_event: asyncio.Event,
 ) -> None:
     """Post each of *lines* to the run. After the last line, set *stop_event*, which ends the run."""
 
-    def print_result(line: str, future: Future[RequestResult]) -> None:
+    def print_result(line: str, future: Future[InputResult]) -> None:
         if future.result().refusal:
-            show(json.dumps({"kind": "refused", "line": line, "text": future.result().refusal}))
+            show_line(json.dumps({"kind": "refused", "line": line, "text": future.result().refusal}))
 
     for line in map(str.strip, lines):
         if line:
-            host.inbox.post(line).answer.add_done_callback(partial(print_result, line))
+            host.inbox.post(line).result_future.add_done_callback(partial(print_result, line))
     with suppress(RuntimeError):  # RuntimeError: the event loop may have ended already
         loop.call_soon_threadsafe(stop_event.set)
 
@@ -137,14 +137,14 @@ def _format_event_line(event: Event) -> str:
     row = event.as_json()
     if isinstance(event.data, SqlDoneData):
         row["results"] = [{**result, "rows": len(result["rows"])} for result in event.data.results]
-    return _ENCODER.encode(row)
+    return _JSON_ENCODER.encode(row)
 
 
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
+_JSON_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=to_json_types)
 """Shared JSON encoder, because `json.dumps` would create an encoder per event."""
 
 
-class Address(Struct, frozen=True):
+class SqlAddress(Struct, frozen=True):
     """Address of a simulated instance, or of an availability group listener, on this computer."""
 
     host: str
@@ -154,7 +154,7 @@ class Address(Struct, frozen=True):
     database: str
 
 
-TOOLS: Final = {
+CONNECTION_STRING_TEMPLATES: Final = {
     "sqlcmd": "sqlcmd -S {host},{port} -U {login} -P {password} -d {database} -C",
     "Management Studio": "Server={host},{port};User Id={login};Password={password};Database={database};"
     "TrustServerCertificate=True",
@@ -183,9 +183,9 @@ SqlClient is also suitable for Management Studio's field for additional paramete
 """
 
 
-def format_connection_string(tool: str, address: Address) -> str:
+def format_connection_string(tool: str, address: SqlAddress) -> str:
     """Format the connection string of *tool*, one of TOOLS."""
-    return TOOLS[tool].format(
+    return CONNECTION_STRING_TEMPLATES[tool].format(
         host=address.host,
         port=address.port,
         login=address.login,

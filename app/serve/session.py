@@ -8,13 +8,13 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
-from app.host import RequestResult
+from app.host import InputResult
 from app.serve import login as logins
 from app.serve import types
 from app.serve.login import (
     MESSAGE_BYTES_MAX,
-    PACKET_SIZE,
-    Encryption,
+    DEFAULT_PACKET_SIZE,
+    EncryptionOption,
     LoginPacket,
     MalformedPacketError,
     MessageAssembler,
@@ -24,7 +24,7 @@ from app.serve.login import (
 from app.serve.requests import (
     OUTPUT_PREFIX,
     CursorNotFoundError,
-    Cursors,
+    OpenCursors,
     InvalidParameterError,
     PreparedStatements,
     SqlRequest,
@@ -35,7 +35,7 @@ from app.serve.requests import (
     read_calls,
     read_transaction,
 )
-from app.serve.wire import CLIENT_HELLO, Pipe, TdsWire, Tls
+from app.serve.wire import TLS_FIRST_BYTE, SocketStream, TdsTransport, TlsContexts
 from engine.constants import PRODUCT_VERSIONS
 from engine.drill.judging.shapes import ReportRow
 from engine.events import SessionData, SqlDoneData
@@ -47,7 +47,7 @@ from engine.tsql.scalars.settings import build_settings
 OutputRow = ReportRow
 """Message, result set or statement end, as in the event `sql_done`."""
 
-NOT_SIMULATED: Final = "Not simulated: "
+NOT_SIMULATED_PREFIX: Final = "Not simulated: "
 
 
 def encode_response(
@@ -100,7 +100,7 @@ def encode_response(
                 failed = False
         elif "columns" in part:
             flush_end()
-            output += types.encode_grid(part, tds)
+            output += types.encode_result_set(part, tds)
             end = StatementEnd(precedes_result=True, has_failed=bool(part.get("failed")))
         elif part.get("rows") is not None:
             if end is None or not end.precedes_result:
@@ -125,7 +125,7 @@ def encode_response(
     return bytes(output + last_end.encode(kind, types.MORE if more_results else 0, tds))
 
 
-_USE: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
+_USE_PATTERN: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
 """Pattern of a batch that begins with USE. It reports the database even if the database does not change."""
 
 
@@ -182,7 +182,7 @@ def iterate_output(
 def _is_unsupported(message: OutputRow) -> bool:
     """Return whether the message reports that a statement is not simulated, except for SET options of drivers."""
     is_error = bool(message.get("severity") or message.get("state"))
-    feature = message["text"].removeprefix(NOT_SIMULATED)
+    feature = message["text"].removeprefix(NOT_SIMULATED_PREFIX)
     return (
         is_error and message["number"] == 0 and feature != message["text"] and not feature.startswith("SET ")
     )
@@ -199,13 +199,13 @@ def _is_client_message(message: OutputRow) -> bool:
         return False
 
 
-HANDSHAKE_S: Final = 15.0
+LOGIN_TIMEOUT_S: Final = 15.0
 """Maximum wall time from the first byte to the end of the login: the timeout of most clients. Assumed."""
-FIRST_BYTE_S: Final = 5.0
+FIRST_BYTE_TIMEOUT_S: Final = 5.0
 """Maximum wall time until the first byte of a client. Assumed."""
-TOO_LARGE_ERROR: Final = 701
+BATCH_TOO_LARGE_ERROR: Final = 701
 """Number of the error that a server returns if it has too little memory for a batch."""
-NO_CURSOR_TEXT: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
+CURSOR_NOT_FOUND_TEXT: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
 """Text of message 16909, as discussions of drivers quote it."""
 
 
@@ -213,13 +213,13 @@ class ServerContext(Protocol):
     """Interface to the simulated world that a connection uses."""
 
     password: str
-    tls: Tls
+    tls: TlsContexts
 
     @property
     def world(self) -> World:
         """Return the current world."""
 
-    def send_input(self, line: str) -> asyncio.Future[RequestResult]:
+    def send_input(self, line: str) -> asyncio.Future[InputResult]:
         """Send *line* to the run. If the input completes immediately, the future is already complete."""
 
     async def wait_until_answering(self, name: str) -> str:
@@ -239,7 +239,7 @@ class ConnectionClosedError(Exception):
 class TdsSession:
     """Connection of a client, from its first byte to its last."""
 
-    def __init__(self, context: ServerContext, name: str, number: str, pipe: Pipe) -> None:
+    def __init__(self, context: ServerContext, name: str, number: str, pipe: SocketStream) -> None:
         """Create a session.
 
         *name*: instance or availability group listener. *number*: suffix of the connection's name, as in
@@ -254,28 +254,28 @@ class TdsSession:
         """Function that returns the maximum number of logged-in connections if it is reached, otherwise None."""
         self.logged_in = False
         self._dropping = False
-        self._wire = TdsWire(pipe)
+        self._wire = TdsTransport(pipe)
         self._assembler = MessageAssembler()
         self._messages: list[TdsMessage] = []
         self._next_message: asyncio.Task[TdsMessage] | None = None
         """Task that reads the next message during a batch: a cancellation, or the end of the connection."""
         self._prepared = PreparedStatements()
-        self._cursors = Cursors()
-        self._tds, self._size, self._spid = logins.TDS_7_4, PACKET_SIZE, 0
+        self._cursors = OpenCursors()
+        self._tds, self._size, self._spid = logins.TDS_7_4, DEFAULT_PACKET_SIZE, 0
         self._database, self._transaction = "master", 0
         self._language = "us_english"
 
     # --- the way through
 
     @property
-    def window(self) -> str:
+    def connection_name(self) -> str:
         """Name of the connection in the journal."""
         return f"{self.server}#{self.number}"
 
-    async def run(self) -> None:
+    async def serve_client(self) -> None:
         """Serve the client until either side closes the connection."""
         try:
-            async with asyncio.timeout(HANDSHAKE_S):
+            async with asyncio.timeout(LOGIN_TIMEOUT_S):
                 self.logged_in = await self._log_in()
             self._assembler.message_bytes_max = MESSAGE_BYTES_MAX
             while self.logged_in:
@@ -287,14 +287,14 @@ class TdsSession:
             if self._next_message is not None and not self._next_message.cancel():
                 # marks the exception as retrieved, because it was reported elsewhere
                 self._next_message.exception()
-            if self.server and self.window in self.context.world.sessions:
-                await self.context.send_input(f"disconnect {self.window}")
+            if self.server and self.connection_name in self.context.world.sessions:
+                await self.context.send_input(f"disconnect {self.connection_name}")
             self._wire.close()
 
     def end(self, reason: str) -> None:
         """End the session for *reason*, because the instance has ended it. The wait for a packet then ends."""
         self.end_reason = reason
-        self._wire.end()
+        self._wire.end_input()
 
     def reset(self) -> None:
         """Reset the connection, so that the client's system reports the loss."""
@@ -337,32 +337,34 @@ class TdsSession:
     # --- login
 
     async def _log_in(self) -> bool:
-        async with asyncio.timeout(FIRST_BYTE_S):
+        async with asyncio.timeout(FIRST_BYTE_TIMEOUT_S):
             data = await self._wire.read()
-        if data[:1] == bytes([CLIENT_HELLO]):
+        if data[:1] == bytes([TLS_FIRST_BYTE]):
             await self._wire.begin_tls(self.context.tls.strict_context, in_prelogin=False, initial_bytes=data)
         else:
             self._messages += self._assembler.add_bytes(data)
         message = await self._await_message()
         self.server = await self.context.wait_until_answering(self.name)
         build = PRODUCT_VERSIONS[self.context.world.instances[self.server].version][0]
-        encryption, mars = Encryption.NONE, False
+        encryption, mars = EncryptionOption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
             prelogin, mars = logins.read_prelogin(message.body)
             encryption = logins.negotiate_encryption(prelogin)
             await self._send(logins.build_prelogin_answer(encryption, build, mars))
-            if encryption is not Encryption.NONE and not self._wire.is_encrypted:
+            if encryption is not EncryptionOption.NONE and not self._wire.is_encrypted:
                 await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
             else:
-                encryption = Encryption.NONE
+                encryption = EncryptionOption.NONE
             message = await self._await_message()
         if message.kind is not PacketKind.LOGIN:
             raise MalformedPacketError(f"a login was expected, not a message of type {message.kind:#04x}")
-        if encryption is Encryption.LOGIN:
+        if encryption is EncryptionOption.LOGIN:
             self._wire.end_tls()
         login = logins.read_login(message.body)
-        self._tds = logins.negotiate_version(login.tds, self.context.world.instances[self.server].version)
-        if login.windows:
+        self._tds = logins.negotiate_version(
+            login.tds_version, self.context.world.instances[self.server].version
+        )
+        if login.uses_windows_authentication:
             severity, text = fill_message(18452, version=self.context.world.instances[self.server].version)
             await self._send(self._encode_failure(18452, text, severity))
             return False
@@ -377,7 +379,9 @@ class TdsSession:
             )
             await self._send(self._encode_failure(17809, text, severity))
             return False
-        result = await self.context.send_input(f"connect {self.window} {self._format_login_line(login)}")
+        result = await self.context.send_input(
+            f"connect {self.connection_name} {self._format_login_line(login)}"
+        )
         change = result.end_data
         if not isinstance(change, SessionData):
             raise ConnectionClosedError
@@ -414,7 +418,7 @@ class TdsSession:
             "listener": self.name if self.name != self.server else "",
             "language": login.language,
             "encrypted": "yes" if self._wire.is_encrypted else "",
-            "packet_bytes": str(login.packet_size) if login.packet_size != PACKET_SIZE else "",
+            "packet_bytes": str(login.packet_size) if login.packet_size != DEFAULT_PACKET_SIZE else "",
         }
         return json.dumps({name: value for name, value in fields.items() if value or name == "login"})
 
@@ -425,17 +429,19 @@ class TdsSession:
         output = types.encode_environment(types.DATABASE, session.database, "master")
         output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
         output += types.encode_collation()
-        self._language = get_language(session)
+        self._language = get_language_name(session)
         output += types.encode_environment(types.LANGUAGE, self._language)
         output += self._encode_info(5703, f"Changed language setting to {self._language}.")
         output += self._acknowledge_login(login, build)
-        output += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(PACKET_SIZE))
+        output += types.encode_environment(
+            types.PACKET_SIZE, str(login.packet_size), str(DEFAULT_PACKET_SIZE)
+        )
         output += types.encode_environment(types.PARTNER, partner) if partner else b""
         await self._send(output + types.encode_done(tds=self._tds))
         self._size = login.packet_size
 
     def _acknowledge_login(self, login: LoginPacket, build: str) -> bytes:
-        tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
+        tds = logins.TDS_8 if login.tds_version == logins.TDS_8 else self._tds
         return types.encode_login_ack(tds, logins.parse_build(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
@@ -444,7 +450,7 @@ class TdsSession:
 
     def _get_session(self) -> SqlSession:
         """Return the session in the simulated world. Raises ConnectionClosedError if it no longer exists."""
-        window = self.context.world.sessions.get(self.window)
+        window = self.context.world.sessions.get(self.connection_name)
         if window is None or window.session is None:
             raise ConnectionClosedError
         session: SqlSession = window.session
@@ -460,8 +466,8 @@ class TdsSession:
         await self.context.wait_until_answering(self.server)
         if message.too_large:
             version = self.context.world.instances[self.server].version
-            severity, text = fill_message(TOO_LARGE_ERROR, "default", version=version)
-            await self._send(self._encode_failure(TOO_LARGE_ERROR, text, severity))
+            severity, text = fill_message(BATCH_TOO_LARGE_ERROR, "default", version=version)
+            await self._send(self._encode_failure(BATCH_TOO_LARGE_ERROR, text, severity))
             return
         output = b""
         if message.resets_connection:
@@ -509,7 +515,7 @@ class TdsSession:
     async def _reset_session(self) -> None:
         self._prepared.clear()
         self._cursors.open_cursors.clear()
-        await self.context.send_input(f"reset {self.window}")
+        await self.context.send_input(f"reset {self.connection_name}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
         """Execute a request and encode the response. Return None if the client has canceled the request.
@@ -522,12 +528,12 @@ class TdsSession:
             try:
                 return fetch_rows(self._cursors, request.fetch, self._tds, more_results)
             except CursorNotFoundError:
-                return self._encode_failure(16909, NO_CURSOR_TEXT.format(request.fetch.cursor))
+                return self._encode_failure(16909, CURSOR_NOT_FOUND_TEXT.format(request.fetch.cursor))
         if not request.text.strip():
             return self._encode_changes("") + encode_response(
                 request, (), (), self.server, self._tds, more_results=more_results
             )
-        running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
+        running = self.context.send_input(f"batch {self.connection_name} {json.dumps(request.text)}")
         was_canceled = not running.done() and await self._wait_for_batch(running)
         sql_done = (await running).end_data
         if self.end_reason == "lost" or not isinstance(sql_done, SqlDoneData):
@@ -546,13 +552,13 @@ class TdsSession:
             request, messages, results, self.server, self._tds, changes, more_results, sql_done.ends or ()
         )
 
-    async def _wait_for_batch(self, running: asyncio.Future[RequestResult]) -> bool:
+    async def _wait_for_batch(self, running: asyncio.Future[InputResult]) -> bool:
         """Wait for a batch. Return True if the client has canceled it.
 
         Raises ConnectionClosedError if the client has disconnected.
         """
         self._next_message = self._next_message or asyncio.ensure_future(self._read_message())
-        awaitables: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {
+        awaitables: set[asyncio.Future[InputResult] | asyncio.Future[TdsMessage]] = {
             running,
             self._next_message,
         }
@@ -562,7 +568,7 @@ class TdsSession:
         message = await self._await_message()
         if message.kind is not PacketKind.ATTENTION:
             raise MalformedPacketError("a request before the previous one was answered")
-        await self.context.send_input(f"cancel {self.window}")
+        await self.context.send_input(f"cancel {self.connection_name}")
         return True
 
     def _encode_changes(self, text: str, failed: bool = False) -> bytes:
@@ -571,13 +577,13 @@ class TdsSession:
         *failed*: True if the batch has failed, so that the end of a transaction is a rollback.
         """
         session, output = self._get_session(), b""
-        used = _USE.match(text)
+        used = _USE_PATTERN.match(text)
         is_unchanged = used is not None and used[1].lower() == session.database.lower()
         if session.database != self._database or is_unchanged:
             output += types.encode_environment(types.DATABASE, session.database, self._database)
             output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
-        language = get_language(session)
+        language = get_language_name(session)
         if language != self._language:
             output += types.encode_environment(types.LANGUAGE, language, self._language)
             self._language = language
@@ -592,6 +598,6 @@ class TdsSession:
         return output
 
 
-def get_language(session: SqlSession) -> str:
+def get_language_name(session: SqlSession) -> str:
     """Return the name of the session's language."""
     return build_settings(session.options).culture.language.name

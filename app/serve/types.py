@@ -25,7 +25,7 @@ from engine.tsql.scalars.types import (
 )
 from engine.tsql.scalars.values import Scalar
 
-COLLATION: Final = bytes.fromhex("0904d00034")
+DEFAULT_COLLATION: Final = bytes.fromhex("0904d00034")
 """SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
 _INTEGER_SIZES: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 TEXT_TOKENS: Final = {
@@ -37,54 +37,60 @@ TEXT_TOKENS: Final = {
     "varbinary": 0xA5,
 }
 _POINTER_TOKENS: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
-_POINTER: Final = b"\x10" + bytes(16) + bytes(8)
+_TEXT_POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp. No client uses their values."""
 _LARGE_VALUE_TYPES: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
 """Type of a large value -> type with max that represents it without a text pointer."""
 _VARIANT_MAX: Final = 8009
 """Maximum size of a sql_variant with its properties, in bytes."""
-_VARIANTS: Final = {
+_VARIANT_BASE_TYPES: Final = {
     "bit": 0x32, "tinyint": 0x30, "smallint": 0x34, "int": 0x38, "bigint": 0x7F, "float": 0x3E, "real": 0x3B,
     "money": 0x3C, "smallmoney": 0x7A, "datetime": 0x3D, "smalldatetime": 0x3A, "uniqueidentifier": 0x24,
     "numeric": 0x6C,
 }  # fmt: skip
 """Base types of a sql_variant [MS-TDS 2.2.5.5.4] that are not in TEXT_TOKENS and TIME_TOKENS."""
 TIME_TOKENS: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
-_TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
+_TIME_TEXT_LENGTHS: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
 """Date type -> length of its text, which clients before TDS 7.3 receive [DOC: data type support for date and time]."""
-DAY_ONE: Final = date(1, 1, 1)
-OLD_EPOCH: Final = datetime(1900, 1, 1)
-_BYTES_MAX: Final = 8000
-_NULL_LONG: Final = b"\xff" * 8
+NEW_TYPES_EPOCH: Final = date(1, 1, 1)
+OLD_TYPES_EPOCH: Final = datetime(1900, 1, 1)
+_SHORT_VALUE_BYTES_MAX: Final = 8000
+_NULL_LONG_VALUE: Final = b"\xff" * 8
 
 
 class WireColumn(Struct, frozen=True):
     """Column of a result set, with its wire type for one version of TDS."""
 
     kind: SqlType
-    long: bool = False
+    is_partially_length_prefixed: bool = False
     """True if its values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for types with max."""
-    by_pointer: bool = False
+    uses_text_pointer: bool = False
     """True before TDS 7.2, which sends long values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
 
     @property
-    def info(self) -> bytes:
+    def type_info(self) -> bytes:
         """Encoded TYPE_INFO [MS-TDS 2.2.5.6]."""
         kind, name = self.kind, self.kind.name
         if name in _INTEGER_SIZES:
             return bytes([0x26, _INTEGER_SIZES[name]])
-        if self.by_pointer:
+        if self.uses_text_pointer:
             return (
                 bytes([_POINTER_TOKENS[name]])
                 + b"\xff\xff\xff\x7f"
-                + (b"" if "binary" in name else COLLATION)
+                + (b"" if "binary" in name else DEFAULT_COLLATION)
             )
         if name in _UNBOUNDED_TYPES:
             return _UNBOUNDED_TYPES[name]
         if name in TEXT_TOKENS:
             wide = 2 if name in ("nchar", "nvarchar") else 1
-            size = 0xFFFF if self.long else min(kind.length * wide, _BYTES_MAX)
-            return struct.pack("<BH", TEXT_TOKENS[name], size) + (b"" if "binary" in name else COLLATION)
+            size = (
+                0xFFFF
+                if self.is_partially_length_prefixed
+                else min(kind.length * wide, _SHORT_VALUE_BYTES_MAX)
+            )
+            return struct.pack("<BH", TEXT_TOKENS[name], size) + (
+                b"" if "binary" in name else DEFAULT_COLLATION
+            )
         if name in TIME_TOKENS:
             return bytes([TIME_TOKENS[name]]) + (b"" if name == "date" else bytes([kind.scale]))
         if name == "numeric":
@@ -109,20 +115,26 @@ class WireColumn(Struct, frozen=True):
 
     def _encode_text(self, value: Scalar) -> bytes:
         if value is None:
-            return b"\0" if self.by_pointer else _NULL_LONG if self.long else b"\xff\xff"
+            return (
+                b"\0"
+                if self.uses_text_pointer
+                else _NULL_LONG_VALUE
+                if self.is_partially_length_prefixed
+                else b"\xff\xff"
+            )
         if "binary" in self.kind.name:
             raw = bytes.fromhex(str(value).removeprefix("0x"))
         elif self.kind.name.startswith("n") or self.kind.name == "xml":
             raw = str(value).encode("utf-16-le", "surrogatepass")
         else:
             raw = encode_code_page(str(value))
-        if self.by_pointer:
-            return _POINTER + struct.pack("<I", len(raw)) + raw
-        if self.long:
+        if self.uses_text_pointer:
+            return _TEXT_POINTER + struct.pack("<I", len(raw)) + raw
+        if self.is_partially_length_prefixed:
             return (
                 struct.pack("<Q", len(raw)) + (struct.pack("<I", len(raw)) + raw if raw else b"") + bytes(4)
             )
-        return struct.pack("<H", len(raw[:_BYTES_MAX])) + raw[:_BYTES_MAX]
+        return struct.pack("<H", len(raw[:_SHORT_VALUE_BYTES_MAX])) + raw[:_SHORT_VALUE_BYTES_MAX]
 
 
 _FIXED_TYPES: Final = {
@@ -143,14 +155,19 @@ def _encode_variant(base: SqlType | None, value: Scalar) -> bytes:
     name = kind.name
     if name in TEXT_TOKENS:
         data = WireColumn(kind).encode_value(value)[2:]
-        size = struct.pack("<H", min(kind.length * (2 if name.startswith("n") else 1), _BYTES_MAX))
-        head = bytes([TEXT_TOKENS[name]]), (b"" if "binary" in name else COLLATION) + size
+        size = struct.pack(
+            "<H", min(kind.length * (2 if name.startswith("n") else 1), _SHORT_VALUE_BYTES_MAX)
+        )
+        head = bytes([TEXT_TOKENS[name]]), (b"" if "binary" in name else DEFAULT_COLLATION) + size
     elif name in TIME_TOKENS:
         data = _encode_value(kind, value)
         head = bytes([TIME_TOKENS[name]]), b"" if name == "date" else bytes([kind.scale])
     else:
         data = WireColumn(kind).encode_value(value)[1:]
-        head = bytes([_VARIANTS[name]]), bytes([kind.precision, kind.scale]) if name == "numeric" else b""
+        head = (
+            bytes([_VARIANT_BASE_TYPES[name]]),
+            bytes([kind.precision, kind.scale]) if name == "numeric" else b"",
+        )
     body = head[0] + bytes([len(head[1])]) + head[1] + data
     return struct.pack("<I", len(body)) + body
 
@@ -188,7 +205,7 @@ def _encode_date_time(kind: SqlType, text: str) -> bytes:
     """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]. Old types count from 1900, new types from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
-        duration = datetime.fromisoformat(text[:26]) - OLD_EPOCH
+        duration = datetime.fromisoformat(text[:26]) - OLD_TYPES_EPOCH
         if name == "smalldatetime":
             return struct.pack("<HH", duration.days, round(duration.seconds / 60))
         return struct.pack(
@@ -208,7 +225,7 @@ def _encode_date_time(kind: SqlType, text: str) -> bytes:
         units = seconds * 10**kind.scale + int((fraction + "0" * 7)[: kind.scale] or 0)
         output += units.to_bytes(3 if kind.scale < 3 else 4 if kind.scale < 5 else 5, "little")
     if name != "time":
-        output += (moment.date() - DAY_ONE).days.to_bytes(3, "little")
+        output += (moment.date() - NEW_TYPES_EPOCH).days.to_bytes(3, "little")
     return output + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
@@ -225,7 +242,7 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
     long = (kind.length == UNLIMITED_LENGTH and kind.name in TEXT_TOKENS) or kind.name == "xml"
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
-        kind, long = SqlType(kind.name, _BYTES_MAX), False
+        kind, long = SqlType(kind.name, _SHORT_VALUE_BYTES_MAX), False
     wire_column = WireColumn(kind, long, by_pointer)
     try:
         for value in values:
@@ -246,7 +263,7 @@ def _get_wire_type(kind: SqlType, tds: int) -> SqlType:
     if kind.name == "timestamp":
         return SqlType("binary", 8)
     if kind.name in TIME_TOKENS and tds < TDS_7_3:
-        return SqlType("nvarchar", _TIME_TEXT[kind.name])
+        return SqlType("nvarchar", _TIME_TEXT_LENGTHS[kind.name])
     if kind.name == "xml" and tds < TDS_7_2:
         return SqlType("nvarchar", UNLIMITED_LENGTH)
     return (
@@ -283,7 +300,7 @@ ROUTING: Final = 20
 NULLABLE_FLAGS: Final = 0x0009
 """Column flags: nullable, updatability unknown."""
 NULLABLE_BIT: Final = 0x0001
-TEXT_MAX: Final = 8000
+MESSAGE_LENGTH_MAX: Final = 8000
 """Maximum number of characters of a message, because a token has at most 65,535 bytes."""
 
 
@@ -294,7 +311,7 @@ def encode_short_text(text: str) -> bytes:
 
 
 def _encode_long_text(text: str) -> bytes:
-    raw = text[:TEXT_MAX].encode("utf-16-le", "surrogatepass")
+    raw = text[:MESSAGE_LENGTH_MAX].encode("utf-16-le", "surrogatepass")
     return struct.pack("<H", len(raw) // 2) + raw
 
 
@@ -355,7 +372,7 @@ def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
 
 def encode_collation() -> bytes:
     """Return the encoded default collation [MS-TDS 2.2.5.1.2]."""
-    return encode_environment(SQL_COLLATION, COLLATION, b"")
+    return encode_environment(SQL_COLLATION, DEFAULT_COLLATION, b"")
 
 
 def build_columns(result: ReportRow, tds: int) -> list[WireColumn]:
@@ -367,7 +384,7 @@ def build_columns(result: ReportRow, tds: int) -> list[WireColumn]:
     ]
 
 
-def encode_grid(result: ReportRow, tds: int) -> bytes:
+def encode_result_set(result: ReportRow, tds: int) -> bytes:
     """Encode COLMETADATA [MS-TDS 2.2.7.4] and the rows of a result set."""
     columns = build_columns(result, tds)
     metadata = _encode_metadata(result["columns"], columns, tds, nullable=result.get("nullable", ()))
@@ -386,8 +403,8 @@ def _encode_metadata(
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN_COLUMN if index >= len(columns) - hidden_count else NULLABLE_FLAGS
         flags &= ~NULLABLE_BIT if nullable and not nullable[index] else flags
-        output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
-        output += b"\0\0" if wire_column.by_pointer else b""  # empty table name
+        output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.type_info
+        output += b"\0\0" if wire_column.uses_text_pointer else b""  # empty table name
         output += encode_short_text("" if name == NO_COLUMN_NAME else name)
     return bytes(output)
 
@@ -397,7 +414,7 @@ def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]]
     output = bytearray()
     for row in rows:
         nulls = sum(value is None for value in row)
-        if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
+        if tds >= NBCROW_TDS_VERSION_MIN and nulls > 1 and nulls * 8 > len(row):
             output += b"\xd2" + _pack_null_bits(row)
             output += b"".join(
                 wire_column.encode_value(value)
@@ -411,7 +428,7 @@ def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]]
     return bytes(output)
 
 
-ROW_STATUS: Final = "ROWSTAT"
+ROW_STATUS_COLUMN: Final = "ROWSTAT"
 ROW_FETCHED: Final = 1
 HIDDEN_COLUMN: Final = 0x2000
 _EXPRESSION, _OF_DRIVER = 0x04, 0x10
@@ -423,7 +440,7 @@ def encode_cursor_columns(result: ReportRow, tds: int) -> bytes:
     TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and that the last
     column is hidden.
     """
-    names = [*result["columns"], ROW_STATUS]
+    names = [*result["columns"], ROW_STATUS_COLUMN]
     metadata = _encode_metadata(
         names, [*build_columns(result, tds), _build_status_column(tds)], tds, hidden_count=1
     )
@@ -446,7 +463,7 @@ def _build_status_column(tds: int) -> WireColumn:
 
 NO_COLUMN_NAME: Final = "(No column name)"
 """Text that a query window shows for a column without a name."""
-NBCROW_SINCE: Final = 0x730B0003
+NBCROW_TDS_VERSION_MIN: Final = 0x730B0003
 
 
 def _pack_null_bits(row: Sequence[object]) -> bytes:
@@ -467,6 +484,6 @@ def encode_return_value(ordinal: int, name: str, type_name: str, value: Scalar, 
     return (
         head
         + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0)
-        + wire_column.info
+        + wire_column.type_info
         + wire_column.encode_value(value)
     )

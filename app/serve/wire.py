@@ -21,11 +21,11 @@ from engine.overrides import override
 READ_BYTES: Final = 65_536
 STRICT_PROTOCOL: Final = "tds/8.0"
 """Protocol name (ALPN) in the TLS handshake of a TDS 8.0 client."""
-CLIENT_HELLO: Final = 0x16
+TLS_FIRST_BYTE: Final = 0x16
 """First byte of a connection that starts with TLS. Other connections start with the type of a packet."""
 
 
-class Tls(Struct, frozen=True):
+class TlsContexts(Struct, frozen=True):
     """TLS certificate and contexts of the instances. All instances of a run share one certificate."""
 
     certificate: str
@@ -39,20 +39,20 @@ class Tls(Struct, frozen=True):
     """Context for TDS 8.0, in which the connection starts with TLS."""
 
 
-def create_tls(address: str) -> Tls:
+def create_tls_contexts(address: str) -> TlsContexts:
     """Create a certificate and TLS contexts for clients that connect to *address*."""
     certificate, key = own_certificate.create_certificate("Mirrordrill simulated SQL Server", [address])
-    context = own_certificate.create_context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    context = own_certificate.create_server_context(certificate, key, ssl.TLSVersion.TLSv1_2)
     context.maximum_version = ssl.TLSVersion.TLSv1_2
-    strict = own_certificate.create_context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    strict = own_certificate.create_server_context(certificate, key, ssl.TLSVersion.TLSv1_2)
     strict.set_alpn_protocols([STRICT_PROTOCOL])
-    return Tls(certificate, context, strict)
+    return TlsContexts(certificate, context, strict)
 
 
-class TdsWire:
+class TdsTransport:
     """Connection that sends packets and receives bytes. It hides whether TLS is used."""
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, pipe: SocketStream) -> None:
         self._pipe = pipe
         self._tls: ssl.SSLObject | None = None
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -89,7 +89,7 @@ class TdsWire:
         tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         waiting = bytearray(initial_bytes)
         while True:
-            self._incoming.write(_unpack(waiting) if in_prelogin else bytes(waiting))
+            self._incoming.write(_unpack_prelogin_packets(waiting) if in_prelogin else bytes(waiting))
             if not in_prelogin:
                 waiting.clear()
             try:
@@ -121,9 +121,9 @@ class TdsWire:
         """Return whether the connection is encrypted."""
         return self._tls is not None
 
-    def end(self) -> None:
+    def end_input(self) -> None:
         """End the received stream, so that `read` returns."""
-        self._pipe.end()
+        self._pipe.end_input()
 
     def close(self) -> None:
         """Close the connection."""
@@ -138,7 +138,7 @@ class TdsWire:
         self._pipe.reset()
 
 
-def _unpack(waiting: bytearray) -> bytes:
+def _unpack_prelogin_packets(waiting: bytearray) -> bytes:
     """Remove the complete PRELOGIN packets from *waiting*, and return their content. Raises MalformedPacketError."""
     output = bytearray()
     while len(waiting) >= 8 and waiting[0] == PacketKind.PRELOGIN:
@@ -164,10 +164,10 @@ DROP_FILTER: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
 """Socket filter with one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
 
 
-class Pipe(asyncio.Protocol):
+class SocketStream(asyncio.Protocol):
     """Connection whose received bytes one task at a time reads."""
 
-    def __init__(self, on_connected: Callable[[Pipe], object]) -> None:
+    def __init__(self, on_connected: Callable[[SocketStream], object]) -> None:
         """Create a pipe. *on_connected* is called when the connection is established."""
         self._accepted = on_connected
         self._transport: asyncio.Transport | None = None
@@ -194,12 +194,12 @@ class Pipe(asyncio.Protocol):
 
     @override
     def eof_received(self) -> bool:
-        self.end()
+        self.end_input()
         return True  # a client that has closed its sending side may still wait for the result
 
     @override
     def connection_lost(self, problem: Exception | None) -> None:
-        self.end()
+        self.end_input()
         self.resume_writing()
 
     @override
@@ -244,7 +244,7 @@ class Pipe(asyncio.Protocol):
         if self._write_resumed is not None:
             await self._write_resumed
 
-    def end(self) -> None:
+    def end_input(self) -> None:
         """End the received stream, so that the reader stops waiting."""
         self._is_closed = True
         self._wake()

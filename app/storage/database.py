@@ -10,13 +10,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.files.folders import keep_private
+from app.files.folders import make_file_private
 from app.storage import problems
 from app.storage.problems import (
-    ProblemKind,
+    StorageProblemKind,
     StorageError,
     build_missing_error,
-    build_problem,
+    build_storage_error,
     refuse_special_files,
 )
 from app.storage.tables import LONG_TABLES, NULLABLE_COLUMNS, RUNNING, TABLES
@@ -26,7 +26,7 @@ NETWORK_SYSTEMS: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "lustre", "fuse.sshfs", "fuse.glusterfs", "davfs"}
 )  # fmt: skip
 """Network file systems. 9p is not included, because virtual machines use it to access their own disks."""
-MOUNTS: Final = Path("/proc/self/mountinfo")
+MOUNTS_FILE: Final = Path("/proc/self/mountinfo")
 """File in which Linux lists the mounted file systems."""
 DRIVE_REMOTE: Final = 4
 """GetDriveTypeW: "The drive is a remote (network) drive"."""
@@ -41,7 +41,7 @@ def find_network_system(folder: Path) -> str | None:
     if sys.platform == "win32":
         return _get_windows_drive(path)
     try:
-        mounts = MOUNTS.read_text(encoding="utf-8", errors="replace")
+        mounts = MOUNTS_FILE.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return None
     kind = _find_mount_kind(path.resolve(), mounts)
@@ -112,7 +112,7 @@ def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
     return [str(row[0]) for row in cursor]
 
 
-def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
+def find_schema_differences(connection: sqlite3.Connection) -> Iterator[str]:
     """Yield the differences from the schema and the value types of the newest version."""
     missing = [
         name for name, columns in TABLES.items() if not columns.keys() <= _list_columns(connection, name)
@@ -144,7 +144,7 @@ def _build_type_check(table: str, name: str, kind: type) -> str:
     )
 
 
-FILE_NAME: Final = "profile.sqlite"
+PROFILE_FILE_NAME: Final = "profile.sqlite"
 """Name of the profile's file in its folder."""
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
@@ -156,7 +156,7 @@ SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 """Suffixes of the files that SQLite creates next to a database."""
 BACKUPS_MAX: Final = 3
 """Number of backups that are kept."""
-MIGRATIONS = Path(__file__).with_name("migrations")
+MIGRATIONS_FOLDER = Path(__file__).with_name("migrations")
 
 
 class ProfileDatabase(Struct, frozen=True):
@@ -189,29 +189,29 @@ def open_database(folder: Path) -> ProfileDatabase:
 
     Raises StorageError if the folder, the file or its version prevents that.
     """
-    file = folder / FILE_NAME
+    file = folder / PROFILE_FILE_NAME
     system = find_network_system(folder)
     if system is not None:
         sentence = tr(
             "The profile folder {folder} is on a network drive ({system}), where two programs "
             "could damage it. Choose a folder on a local disk."
         ).format(folder=folder, system=system)
-        raise StorageError(ProblemKind.NETWORK_DRIVE, sentence)
+        raise StorageError(StorageProblemKind.NETWORK_DRIVE, sentence)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         sentence = tr("Cannot create the profile folder {folder}: {why}.").format(
             folder=folder, why=error.strerror
         )
-        raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
+        raise StorageError(StorageProblemKind.CANNOT_OPEN, sentence) from error
     refuse_special_files(file, *(file.with_name(file.name + end) for end in SIDE_FILE_SUFFIXES))
     if not file.exists():
-        problems.remove_mark(folder)
+        problems.remove_journal_mark(folder)
     with _translate_errors(file):
         connection = _connect_exclusively(file)
         try:
             _migrate_schema(connection, file)
-            _raise_for_fault(next(find_schema_faults(connection), None), file)
+            _raise_for_fault(next(find_schema_differences(connection), None), file)
         except BaseException:
             connection.close()
             raise
@@ -231,7 +231,7 @@ def write_backup(connection: sqlite3.Connection, file: Path) -> Path:
     """
     unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
     unfinished.unlink(missing_ok=True)
-    keep_private(unfinished)
+    make_file_private(unfinished)
     with closing(sqlite3.connect(unfinished)) as target:
         connection.backup(target)
     newest, *older = list_backup_files(file)
@@ -250,7 +250,7 @@ def _translate_errors(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        problem = build_problem(error, file)
+        problem = build_storage_error(error, file)
         if problem is None:
             raise
         raise problem from error
@@ -272,7 +272,7 @@ def _connect_exclusively(file: Path) -> sqlite3.Connection:
         # foreign file must not be changed.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _refuse_foreign_file(connection, file)
-        keep_private(file)
+        make_file_private(file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
         connection.execute("COMMIT")
@@ -297,13 +297,13 @@ def _refuse_foreign_file(connection: sqlite3.Connection, file: Path) -> None:
         sentence = tr(
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)
-        raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
+        raise StorageError(StorageProblemKind.NOT_A_PROFILE, sentence)
     foreign_objects = list_foreign_objects(connection)
     if foreign_objects:  # triggers and views in a foreign file would run
         sentence = tr(
             "The file {file} contains unknown tables ({part}). Move it to another folder and restart."
         ).format(file=file, part=ascii(foreign_objects[0][:80]))
-        raise StorageError(ProblemKind.NOT_A_PROFILE, sentence)
+        raise StorageError(StorageProblemKind.NOT_A_PROFILE, sentence)
 
 
 def _raise_for_fault(fault: str | None, file: Path) -> None:
@@ -318,7 +318,7 @@ def _raise_for_fault(fault: str | None, file: Path) -> None:
         sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
             file=file, detail=fault, remedy=remedy
         )
-        raise StorageError(ProblemKind.DAMAGED, sentence)
+        raise StorageError(StorageProblemKind.DAMAGED, sentence)
 
 
 def check_integrity(connection: sqlite3.Connection, pragma: str = "integrity_check") -> list[str]:
@@ -360,7 +360,7 @@ def _read_revision(connection: sqlite3.Connection) -> str | None:
 
 
 def _migrate_schema(connection: sqlite3.Connection, file: Path) -> None:
-    migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _read_revision(connection)
+    migrations, revision = sorted(MIGRATIONS_FOLDER.glob("[0-9]*.sql")), _read_revision(connection)
     revisions = [parse_revision(migration) for migration in migrations]
     newest = revisions[-1]
     if revision == newest:
@@ -371,14 +371,14 @@ def _migrate_schema(connection: sqlite3.Connection, file: Path) -> None:
             "{newest}. Install a newer Mirrordrill, or export the data with `mirrordrill doctor "
             "--export FILE`."
         ).format(file=file, revision=revision, newest=newest)
-        raise StorageError(ProblemKind.NEWER, sentence)
+        raise StorageError(StorageProblemKind.NEWER, sentence)
     if revision is not None:
         try:
             write_backup(connection, file)
         except OSError as error:
             sentence = tr("Cannot back up the profile {file} before its upgrade: {why}.")
             raise StorageError(
-                ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
+                StorageProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
     for migration in migrations:
         if revision is None or parse_revision(migration) > revision:

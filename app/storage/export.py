@@ -13,12 +13,12 @@ from typing import Final
 
 from app.files import atomic_write
 from app.storage.database import APPLICATION_ID, check_integrity
-from app.storage.problems import ProblemKind, StorageError, build_problem, refuse_special_files
+from app.storage.problems import StorageProblemKind, StorageError, build_storage_error, refuse_special_files
 from app.words.language import tr
 
-FORMAT: Final = "mirrordrill profile export"
+EXPORT_FORMAT: Final = "mirrordrill profile export"
 """Name of the format at the beginning of an export."""
-BYTES_MAX: Final = 2_000_000_000
+EXPORTED_PROFILE_BYTES_MAX: Final = 2_000_000_000
 """Maximum size of a profile that can be exported, in bytes. Assumed: years of daily drills need some hundred
 megabytes.
 """
@@ -38,16 +38,16 @@ def export_profile(file: Path, target: Path) -> int:
             _refuse_invalid_copy(copy, file)
             tables = {name: _list_rows(copy, name) for name in _list_tables(copy)}
     except sqlite3.Error as error:
-        problem = build_problem(error, file)
+        problem = build_storage_error(error, file)
         if problem is None:
             raise
         raise problem from error
     try:
-        text = json.dumps({"format": FORMAT, "tables": tables}, indent=1, default=bytes.hex)
+        text = json.dumps({"format": EXPORT_FORMAT, "tables": tables}, indent=1, default=bytes.hex)
         atomic_write.write_atomically(target, text + "\n")
     except OSError as error:
         raise StorageError(
-            ProblemKind.CANNOT_OPEN,
+            StorageProblemKind.CANNOT_OPEN,
             tr("{target} cannot be written: {why}.").format(target=target, why=error.strerror),
         ) from error
     return sum(len(rows) for rows in tables.values())
@@ -62,9 +62,9 @@ def _copy_database(file: Path, folder: Path) -> Path:
     log = file.with_name(file.name + "-wal")
     try:
         refuse_special_files(file, log)
-        if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > BYTES_MAX:
+        if file.stat().st_size + (log.stat().st_size if log.exists() else 0) > EXPORTED_PROFILE_BYTES_MAX:
             raise StorageError(
-                ProblemKind.CANNOT_OPEN,
+                StorageProblemKind.CANNOT_OPEN,
                 tr("The file {file} exceeds the size limit of a profile.").format(file=file),
             )
         shutil.copyfile(file, copy)
@@ -72,7 +72,8 @@ def _copy_database(file: Path, folder: Path) -> Path:
             shutil.copyfile(log, folder / "copy.sqlite-wal")
     except OSError as error:
         raise StorageError(
-            ProblemKind.CANNOT_OPEN, tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror)
+            StorageProblemKind.CANNOT_OPEN,
+            tr("{file} cannot be read: {why}.").format(file=file, why=error.strerror),
         ) from error
     return copy
 
@@ -90,12 +91,13 @@ def _refuse_invalid_copy(copy: sqlite3.Connection, file: Path) -> None:
     (application_id,) = copy.execute("PRAGMA application_id").fetchone()
     if application_id != APPLICATION_ID:
         raise StorageError(
-            ProblemKind.NOT_A_PROFILE, tr("The file {file} is not a Mirrordrill profile.").format(file=file)
+            StorageProblemKind.NOT_A_PROFILE,
+            tr("The file {file} is not a Mirrordrill profile.").format(file=file),
         )
     faults = check_integrity(copy, "quick_check")
     if faults:
         raise StorageError(
-            ProblemKind.DAMAGED,
+            StorageProblemKind.DAMAGED,
             tr("The profile {file} is damaged ({detail}).").format(file=file, detail=faults[0]),
         )
 

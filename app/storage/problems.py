@@ -15,7 +15,7 @@ from app.words.language import tr
 from engine.tables import read_table
 
 
-class ProblemKind(Enum):
+class StorageProblemKind(Enum):
     """Kind of a storage problem, for callers that handle kinds differently."""
 
     CANNOT_OPEN = "cannot open"
@@ -33,7 +33,7 @@ class ProblemKind(Enum):
 class StorageError(Exception):
     """Failure of the profile's file or disk. `str()` returns one sentence that names the file and the remedy."""
 
-    def __init__(self, kind: ProblemKind, sentence: str) -> None:
+    def __init__(self, kind: StorageProblemKind, sentence: str) -> None:
         super().__init__(sentence)
         self.kind = kind
 
@@ -42,7 +42,7 @@ def refuse_special_files(*files: Path) -> None:
     """Raise StorageError if one of *files* exists and is a pipe, a device or a folder."""
     for file in filter(is_special_file, files):
         sentence = tr("{file} is not a file. Move it to another folder and restart.").format(file=file)
-        raise StorageError(ProblemKind.CANNOT_OPEN, sentence)
+        raise StorageError(StorageProblemKind.CANNOT_OPEN, sentence)
 
 
 def build_missing_error(file: Path) -> StorageError:
@@ -51,44 +51,46 @@ def build_missing_error(file: Path) -> StorageError:
         "The profile {file} was moved or removed while Mirrordrill was running. Your latest "
         "actions are not saved. Restore the file, or restart Mirrordrill."
     )
-    return StorageError(ProblemKind.GONE, sentence.format(file=file))
+    return StorageError(StorageProblemKind.GONE, sentence.format(file=file))
 
 
-_BY_SQLITE_CODE: Final = {
-    getattr(sqlite3, row["code"]): (ProblemKind[row["kind"]], row["text"])
+_PROBLEM_BY_SQLITE_CODE: Final = {
+    getattr(sqlite3, row["code"]): (StorageProblemKind[row["kind"]], row["text"])
     for row in read_table("app.storage", "sqlite_errors.tsv")
 }
 """Result code of SQLite -> kind and text. SQLITE_IOERR_LOCK occurs for an exclusive lock on a read-only file."""
 
 
-_SCHEMA_MISMATCH = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
+_SCHEMA_MISMATCH_MESSAGES = re.compile(
+    r"no such (table|column)|already exists|duplicate column|has no column"
+)
 """SQLite's messages for tables that do not match the file's version. Tests exclude that the program's SQL is
 the cause.
 """
 
 
-def build_problem(error: BaseException | None, file: Path) -> StorageError | None:
+def build_storage_error(error: BaseException | None, file: Path) -> StorageError | None:
     """Return the StorageError for an SQLite *error*; None if the error is a defect of the program."""
     if not isinstance(error, sqlite3.Error):
         return None
     code = getattr(error, "sqlite_errorcode", None)  # Python's driver raises errors without a code
     if code is None:
         return None
-    if code == sqlite3.SQLITE_ERROR and _SCHEMA_MISMATCH.search(str(error)):
+    if code == sqlite3.SQLITE_ERROR and _SCHEMA_MISMATCH_MESSAGES.search(str(error)):
         code = sqlite3.SQLITE_CORRUPT  # another program has changed the profile
     # the low byte is the primary code
-    problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)
+    problem = _PROBLEM_BY_SQLITE_CODE.get(code) or _PROBLEM_BY_SQLITE_CODE.get(code & 0xFF)
     if problem is None:
         return None
     kind, sentence = problem
     return StorageError(kind, tr(sentence).format(file=file, detail=error))
 
 
-MARK_FILE_NAME: Final = "journal.mark"
+JOURNAL_MARK_FILE_NAME: Final = "journal.mark"
 """Name of the mark's file."""
 _MARK_PATTERN: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
 """Pattern of the mark's text."""
-_MARK_SIZE: Final = 64
+_MARK_BYTES: Final = 64
 """Size of the mark in bytes. The size is constant, so that the mark can be overwritten even on a full disk."""
 
 
@@ -103,16 +105,16 @@ class JournalMark(Struct, frozen=True):
     """Number of stored journal lines."""
 
 
-def write_mark(folder: Path, run_id: int, lines: int) -> None:
+def write_journal_mark(folder: Path, run_id: int, lines: int) -> None:
     """Store the number of lines of the run.
 
     Errors are ignored, because the lines are already in the database.
     """
-    if is_special_file(folder / MARK_FILE_NAME):
+    if is_special_file(folder / JOURNAL_MARK_FILE_NAME):
         return
-    text = f"run {run_id} lines {lines}".ljust(_MARK_SIZE - 1) + "\n"
+    text = f"run {run_id} lines {lines}".ljust(_MARK_BYTES - 1) + "\n"
     with contextlib.suppress(OSError):
-        file = os.open(folder / MARK_FILE_NAME, os.O_WRONLY | os.O_CREAT, 0o600)
+        file = os.open(folder / JOURNAL_MARK_FILE_NAME, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.write(file, text.encode())
             os.fsync(file)
@@ -120,19 +122,19 @@ def write_mark(folder: Path, run_id: int, lines: int) -> None:
             os.close(file)
 
 
-def read_mark(folder: Path) -> JournalMark | None:
+def read_journal_mark(folder: Path) -> JournalMark | None:
     """Return the mark; None if it is missing or invalid."""
-    if is_special_file(folder / MARK_FILE_NAME):
+    if is_special_file(folder / JOURNAL_MARK_FILE_NAME):
         return None
     try:
-        with (folder / MARK_FILE_NAME).open("rb") as file:
-            mark_match = _MARK_PATTERN.match(file.read(_MARK_SIZE))
+        with (folder / JOURNAL_MARK_FILE_NAME).open("rb") as file:
+            mark_match = _MARK_PATTERN.match(file.read(_MARK_BYTES))
     except OSError:
         return None
     return JournalMark(int(mark_match[1]), int(mark_match[2])) if mark_match else None
 
 
-def remove_mark(folder: Path) -> None:
+def remove_journal_mark(folder: Path) -> None:
     """Remove the mark, because a new database does not contain the runs of an old one."""
     with contextlib.suppress(OSError):
-        (folder / MARK_FILE_NAME).unlink()
+        (folder / JOURNAL_MARK_FILE_NAME).unlink()

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from app.learning.reflection import Reflection
 from app.storage import problems, results, runs
 from app.storage.database import ProfileDatabase, check_integrity, open_database
@@ -24,10 +24,10 @@ from engine.drill.judging.shapes import ReportRow
 
 def open_profile(folder: Path | None = None) -> Profile:
     """Open the profile in *folder*; create or migrate it as needed. Raises StorageError with a message."""
-    return Profile(open_database(folder or get_default_folder()))
+    return Profile(open_database(folder or get_profile_folder()))
 
 
-GOALS_MET: Final = SettingKey("runs/goals_met", "{}")
+MET_GOALS_SETTING: Final = SettingKey("runs/goals_met", "{}")
 """JSON: run ID -> [number of met goals, number of all goals]."""
 RUNS_WITH_GOALS_MAX: Final = 100
 """Number of latest runs for which the numbers of goals are kept."""
@@ -42,7 +42,7 @@ class Profile:
     def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
-        self._stored_mark = problems.read_mark(self.file.parent)
+        self._stored_mark = problems.read_journal_mark(self.file.parent)
         """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
@@ -58,7 +58,7 @@ class Profile:
         journal: Sequence[JournalLine] = (),
         tick: int = 0,
     ) -> RunId:
-        """Record a new run. The run stays unfinished until `apply_pending_input` or `abandon`.
+        """Record a new run. The run stays unfinished until `apply_pending_input` or `abandon_run`.
 
         If the run is already in progress, pass its *journal* and current *tick*; all is stored in one
         transaction. Raises ValueError unless 0 <= *seed* < 2**63.
@@ -77,17 +77,17 @@ class Profile:
                 runs.append_line(db, run_id, line.tick, line.text)
             runs.store_position(db, run_id, tick)
         if journal:
-            problems.write_mark(self.file.parent, run_id, len(journal))
+            problems.write_journal_mark(self.file.parent, run_id, len(journal))
         return run_id
 
-    def append(self, run_id: RunId, tick: int, line: str) -> None:
+    def append_line(self, run_id: RunId, tick: int, line: str) -> None:
         """Store one input line.
 
         After this call returns, the line survives a power failure, so show its effect only then.
         """
         with self._database.run_transaction() as db:
             lines = runs.append_line(db, run_id, tick, line)
-        problems.write_mark(self.file.parent, run_id, lines)
+        problems.write_journal_mark(self.file.parent, run_id, lines)
 
     def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Store the hash of the world at *tick*. A resumed run must have the same hash at this tick."""
@@ -102,7 +102,7 @@ class Profile:
         with self._suspend_synchronization(), self._database.run_transaction() as db:
             runs.store_position(db, run_id, tick)
 
-    def finish(
+    def finish_run(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
     ) -> None:
         """End a run with its report and score (0 to 100; None if nothing is scored).
@@ -113,22 +113,22 @@ class Profile:
         with self._database.run_transaction() as db:
             results.store_result(db, run_id, tick, state_hash, report_json, score)
 
-    def abandon(self, run_id: RunId) -> None:
+    def abandon_run(self, run_id: RunId) -> None:
         """End a run without a result. Its journal remains stored."""
         with self._database.run_transaction() as db:
             runs.abandon_run(db, run_id)
 
-    def delete_finished(self, run_ids: Iterable[RunId]) -> None:
+    def delete_finished_runs(self, run_ids: Iterable[RunId]) -> None:
         """Delete finished runs, all or none. Raises ValueError if one of the runs is not finished."""
         doomed = list(run_ids)
         with self._database.run_transaction() as db:
             for run_id in doomed:
-                runs.delete_finished(db, run_id)
-            mark = problems.read_mark(self.file.parent)
+                runs.delete_finished_run(db, run_id)
+            mark = problems.read_journal_mark(self.file.parent)
             if (
                 mark is not None and mark.run_id in doomed
             ):  # inside the transaction: a mark without its run would be reported as a lost run at the next start
-                problems.remove_mark(self.file.parent)
+                problems.remove_journal_mark(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 
@@ -150,7 +150,7 @@ class Profile:
         kept_goals = {
             key: value for key, value in self._read_goals().items() if int(key) > run_id - RUNS_WITH_GOALS_MAX
         }
-        self.settings.set(GOALS_MET, json.dumps({**kept_goals, str(run_id): [met_count, total]}))
+        self.settings.set(MET_GOALS_SETTING, json.dumps({**kept_goals, str(run_id): [met_count, total]}))
 
     def load_goals(self, run_id: RunId) -> tuple[int, int] | None:
         """Return the number of met goals and of all goals of a run; None if they are not known."""
@@ -159,12 +159,12 @@ class Profile:
 
     def _read_goals(self) -> dict[str, list[int]]:
         try:
-            stored = json.loads(self.settings.get(GOALS_MET))
+            stored = json.loads(self.settings.get(MET_GOALS_SETTING))
             return {str(int(key)): [int(met_count), int(total)] for key, (met_count, total) in stored.items()}
         except (ValueError, TypeError, AttributeError):
             return {}
 
-    def find_lost_runs(self) -> list[str]:
+    def list_lost_run_messages(self) -> list[str]:
         """Return a message if the last run in progress is missing from the database; otherwise an empty list."""
         if self._stored_mark is None:
             return []
@@ -212,7 +212,7 @@ class Profile:
         The result is empty if there are none.
         """
         with self._database.run_transaction() as db:
-            return results.list_altered_runs(db, run_id)
+            return results.list_altered_run_messages(db, run_id)
 
     def has_run_of(self, scenario_name: str) -> bool:
         """Return whether a run of this scenario was ever started."""
@@ -259,7 +259,7 @@ class Profile:
         with self._database.run_transaction() as db:
             return runs.read_reflection(db, run_id)
 
-    def find_faults(self) -> list[str]:
+    def find_data_faults(self) -> list[str]:
         """Return everything that is wrong with the stored data.
 
         SQLite's full check and the journals' checksums find the faults.
@@ -267,7 +267,7 @@ class Profile:
         problems_found = check_integrity(self._database.connection)
         if not problems_found:  # the rows of a broken file cannot be read reliably
             with self._database.run_transaction() as db:
-                problems_found = [*runs.list_damaged_runs(db), *results.list_altered_runs(db)]
+                problems_found = [*runs.list_damaged_run_messages(db), *results.list_altered_run_messages(db)]
         return problems_found
 
     def close(self) -> None:

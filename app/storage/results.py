@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.storage.runs import RunId, end_run
-from app.storage.tables import FINISHED, format_utc_now, parse_time
+from app.storage.tables import FINISHED, format_utc_now, parse_utc_time
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import compute_sha256
@@ -57,7 +57,7 @@ class ScenarioResults(Struct, frozen=True):
         return self.runs[-1]
 
 
-def compute_records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
+def group_results_by_scenario(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
     """Return scenario -> results, for each scenario with a finished run.
 
     The rows come from `list_finished_runs`.
@@ -68,7 +68,7 @@ def compute_records(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResu
     return {name: ScenarioResults(tuple(reversed(rows))) for name, rows in runs.items()}
 
 
-_RESULTS: Final = (
+_RESULTS_QUERY: Final = (
     "SELECT run_id, finished_at, scenario_name, mode, score, downtime_s, lost_transactions, retried, hints, tick"
     " FROM result JOIN run ON run.id = run_id"
 )
@@ -101,7 +101,7 @@ def store_result(
 
 def list_finished_runs(db: sqlite3.Connection) -> list[ResultRow]:
     """Return every finished run, newest first."""
-    return [_build_row(row) for row in db.execute(f"{_RESULTS} ORDER BY run_id DESC")]
+    return [_build_row(row) for row in db.execute(f"{_RESULTS_QUERY} ORDER BY run_id DESC")]
 
 
 def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
@@ -110,7 +110,7 @@ def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | Non
     Among equal runs, the shortest downtime counts, then the earliest run.
     """
     row = db.execute(
-        f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
+        f"{_RESULTS_QUERY} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
         " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
         (scenario_name,),
     ).fetchone()
@@ -142,7 +142,7 @@ def read_report(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(row["report_json"])
 
 
-def list_altered_runs(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
+def list_altered_run_messages(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     """Return a message for each finished run (or only *run_id*) whose stored data contradict each other.
 
     Only a replay can show whether a report follows from the inputs.
@@ -181,7 +181,7 @@ def _list_contradictions(row: sqlite3.Row) -> list[str]:
 def _build_row(row: sqlite3.Row) -> ResultRow:
     return ResultRow(
         run_id=RunId(row["run_id"]),
-        finished_at=parse_time(row["finished_at"]),
+        finished_at=parse_utc_time(row["finished_at"]),
         scenario_name=row["scenario_name"],
         mode=row["mode"],
         score=row["score"],

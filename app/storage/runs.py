@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from app.learning.reflection import Reflection
 from app.storage.problems import JournalMark
-from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, parse_time
+from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, parse_utc_time
 from app.words.language import tr
 
 RunId = NewType("RunId", int)
@@ -82,7 +82,7 @@ def append_line(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> 
     store_position(db, run_id, tick)
     run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
     count: int = run["line_count"] + 1
-    chain = _extend_chain(run["line_chain"], tick, text)
+    chain = _extend_checksum(run["line_chain"], tick, text)
     db.execute("UPDATE run SET line_count = ?, line_chain = ? WHERE id = ?", (count, chain, run_id))
     db.execute(
         "INSERT INTO line (run_id, number, tick, text) VALUES (?, ?, ?, ?)", (run_id, count, tick, text)
@@ -131,21 +131,23 @@ def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(row["status"])
 
 
-def list_unfinished_runs(db: sqlite3.Connection, mark: JournalMark | None = None) -> list[UnfinishedRun]:
-    """Return the unfinished runs, newest first. A run with fewer lines than its *mark* has a `failure_reason`."""
+def list_unfinished_runs(
+    db: sqlite3.Connection, journal_mark: JournalMark | None = None
+) -> list[UnfinishedRun]:
+    """Return the unfinished runs, newest first. A run with fewer lines than its *journal_mark* has a `failure_reason`."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
-    return [_read_run(db, run, mark) for run in runs]
+    return [_read_run(db, run, journal_mark) for run in runs]
 
 
-def find_lost_runs(db: sqlite3.Connection, mark: JournalMark) -> list[str]:
-    """Return a sentence if the run of *mark* is missing from the database; otherwise an empty list."""
-    if db.execute("SELECT 1 FROM run WHERE id = ?", (mark.run_id,)).fetchone():
+def find_lost_runs(db: sqlite3.Connection, journal_mark: JournalMark) -> list[str]:
+    """Return a sentence if the run of *journal_mark* is missing from the database; otherwise an empty list."""
+    if db.execute("SELECT 1 FROM run WHERE id = ?", (journal_mark.run_id,)).fetchone():
         return []
     return [
         tr(
             "Run {id} with {count} lines is missing: the disk lost confirmed writes, or an older "
             "copy of the profile was restored."
-        ).format(id=mark.run_id, count=mark.lines)
+        ).format(id=journal_mark.run_id, count=journal_mark.lines)
     ]
 
 
@@ -180,14 +182,14 @@ def read_journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ..
     return tuple(JournalLine(line["tick"], line["text"]) for line in cursor)
 
 
-def list_damaged_runs(db: sqlite3.Connection) -> list[str]:
+def list_damaged_run_messages(db: sqlite3.Connection) -> list[str]:
     """Return a message for each run whose journal fails its checksum."""
     runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
-    problems = [_find_problem(run, read_journal(db, RunId(run["id"]))) for run in runs]
+    problems = [_find_journal_problem(run, read_journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
 
 
-def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: JournalMark | None) -> UnfinishedRun:
+def _read_run(db: sqlite3.Connection, run: sqlite3.Row, journal_mark: JournalMark | None) -> UnfinishedRun:
     run_id = RunId(run["id"])
     lines = read_journal(db, run_id)
     hashes = db.execute("SELECT tick, state_hash FROM checkpoint WHERE run_id = ? ORDER BY tick", (run_id,))
@@ -199,20 +201,26 @@ def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: JournalMark | None
         seed=run["seed"],
         engine_version=run["engine_version"],
         mode=run["mode"],
-        started_at=parse_time(run["started_at"]),
+        started_at=parse_utc_time(run["started_at"]),
         tick=run["tick"],
         lines=lines,
         checkpoints=tuple(CheckpointHash(row["tick"], row["state_hash"]) for row in hashes),
-        problem=_find_problem(run, lines, mark.lines if mark is not None and mark.run_id == run_id else 0),
+        problem=_find_journal_problem(
+            run,
+            lines,
+            journal_mark.lines if journal_mark is not None and journal_mark.run_id == run_id else 0,
+        ),
     )
 
 
-def _extend_chain(chain: int, tick: int, text: str) -> int:
+def _extend_checksum(chain: int, tick: int, text: str) -> int:
     """Return the checksum (CRC-32) of the lines so far, *chain*, extended by this line."""
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
-def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0) -> str | None:
+def _find_journal_problem(
+    run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_lines: int = 0
+) -> str | None:
     """Return a sentence if the journal was changed or has lost lines; None if the journal is intact.
 
     A changed journal is refused, because its replay would be a different run without any warning.
@@ -225,7 +233,7 @@ def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_line
         )
     chain = 0
     for line in lines:
-        chain = _extend_chain(chain, line.tick, line.text)
+        chain = _extend_checksum(chain, line.tick, line.text)
     if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
         return tr("{where} differs from the written version: the file was damaged or changed.").format(
             where=subject
@@ -233,7 +241,7 @@ def _find_problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], minimum_line
     return None
 
 
-def delete_finished(db: sqlite3.Connection, run_id: RunId) -> None:
+def delete_finished_run(db: sqlite3.Connection, run_id: RunId) -> None:
     """Delete a finished run.
 
     Runs that branched off from it stay complete, because each stores its journal from the start. Raises

@@ -75,6 +75,6 @@ def format_utc_now() -> str:
     return datetime.now(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
 
 
-def parse_time(stored: str) -> datetime:
+def parse_utc_time(stored: str) -> datetime:
     """Return the time of a stored text, with the time zone UTC. Raises ValueError for an invalid text."""
     return datetime.fromisoformat(stored).replace(tzinfo=UTC)

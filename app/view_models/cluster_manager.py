@@ -10,7 +10,7 @@ from app.words.language import mark, tr, trn
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 
-RESOURCE_TONES: Final = {
+RESOURCE_STATE_COLORS: Final = {
     ResourceState.ONLINE: "ok",
     ResourceState.FAILED: "bad",
     ResourceState.OFFLINE: "bad",
@@ -18,7 +18,7 @@ RESOURCE_TONES: Final = {
 """State of a role, resource or witness -> tone. Other states have the tone "warn"."""
 
 
-NODE_TONES: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
+NODE_STATE_COLORS: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
 """State of a node -> tone."""
 
 
@@ -29,7 +29,7 @@ class ClusterRow(Struct, frozen=True):
     """node, role, resource or witness."""
     name: str
     state: str
-    tone: str
+    color_name: str
     owner: str
     """Owner node of a role or resource; for a node, its votes."""
     details: str
@@ -46,7 +46,7 @@ class ClusterAction(Struct, frozen=True):
     """Text of the confirmation before an irreversible action; empty if none is needed."""
 
 
-def list_nodes(world: World) -> list[str]:
+def list_usable_nodes(world: World) -> list[str]:
     """Return the nodes on which Failover Cluster Manager can open: those with power and a connected network."""
     return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
 
@@ -57,7 +57,7 @@ def find_running_node(world: World, name: str) -> Node | None:
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
-def format_title(world: World, name: str) -> str:
+def format_cluster_title(world: World, name: str) -> str:
     """Return the title: the cluster, its votes and its witness in the node's knowledge."""
     node = world.nodes.get(name)
     if node is None:
@@ -79,7 +79,7 @@ def format_title(world: World, name: str) -> str:
     return f"{node.cluster}: {votes_text}, {witness}{forced}"
 
 
-def list_rows(world: World, name: str) -> list[ClusterRow]:
+def list_cluster_rows(world: World, name: str) -> list[ClusterRow]:
     """Return the nodes, roles, resources and witness that node *name* knows.
 
     If its cluster service does not run, the node knows only itself.
@@ -99,12 +99,12 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
         vote = tr("assigned vote {assigned}, current vote {counted}").format(
             assigned=weight, counted=int(name in known_config.counted)
         )
-        yield ClusterRow("node", name, tr(state), NODE_TONES[state], "", vote)
+        yield ClusterRow("node", name, tr(state), NODE_STATE_COLORS[state], "", vote)
     if known_config.witness is not None:
         reached = world.clusters[node.cluster].witness_there
         witness_state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known_config.witness_counts))
-        tone = RESOURCE_TONES[witness_state]
+        tone = RESOURCE_STATE_COLORS[witness_state]
         yield ClusterRow(
             "witness", known_config.witness.name, witness_state.value, tone, known_config.witness.kind, vote
         )
@@ -116,7 +116,7 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
             "role",
             role.name,
             role_state := config.read_role_state(world, role),
-            RESOURCE_TONES.get(ResourceState.FAILED if role_state == "Failed" else role.state, "warn"),
+            RESOURCE_STATE_COLORS.get(ResourceState.FAILED if role_state == "Failed" else role.state, "warn"),
             config.read_owner(world, node.name, role),
             preferred,
         )
@@ -131,7 +131,7 @@ def _build_resource_row(world: World, node: str, role: ClusterRole, resource: Re
         "resource",
         resource.name,
         state.value,
-        RESOURCE_TONES.get(state, "warn"),
+        RESOURCE_STATE_COLORS.get(state, "warn"),
         config.read_owner(world, node, role),
         f"{resource.kind} · {possible}",
     )
@@ -145,7 +145,7 @@ FORCE_QUORUM_WARNING: Final = mark(
 """Text of the confirmation before quorum is forced."""
 
 
-def list_actions(world: World, name: str, row: ClusterRow) -> list[ClusterAction]:
+def list_cluster_actions(world: World, name: str, row: ClusterRow) -> list[ClusterAction]:
     """Return the actions that the manager on node *name* offers for *row*, including harmful actions."""
     node = world.nodes.get(name)
     if node is None:

@@ -10,7 +10,7 @@ from engine.events import ClientData, Event, select_data
 from engine.model import Client
 
 CATALOG_KEYWORD: Final = "Initial Catalog"
-DEFAULTS: Final[Mapping[str, str]] = {
+KEYWORD_DEFAULTS: Final[Mapping[str, str]] = {
     "failover partner": "",
     "connect timeout": "15",
     "command timeout": "30",
@@ -23,7 +23,7 @@ which exists only in Mirrordrill.
 """
 
 
-def describe_connection(client: Client) -> str:
+def build_connection_string(client: Client) -> str:
     """Return the connection string of *client*. The keyword Retry contains its retry setting."""
     parts = {"Data Source": client.data_source}
     if client.failover_partner:
@@ -41,18 +41,18 @@ def describe_connection(client: Client) -> str:
     return ";".join(f"{name}={value}" for name, value in parts.items())
 
 
-def find_change(client: Client, text: str) -> str:
+def build_change_input(client: Client, text: str) -> str:
     """Return the input that gives *client* the connection string *text*; empty if nothing changes."""
     before, new_settings = (
-        _parse_settings(describe_connection(client)),
+        _parse_settings(build_connection_string(client)),
         _parse_settings(" ".join(text.split("\n"))),
     )
     changed_settings = {
         key: setting for key, setting in new_settings.items() if before.get(key, ("", ""))[1] != setting[1]
     }
     for key, (name, value) in before.items():
-        if key not in new_settings and value != DEFAULTS.get(key, value):
-            changed_settings[key] = (name, DEFAULTS[key])
+        if key not in new_settings and value != KEYWORD_DEFAULTS.get(key, value):
+            changed_settings[key] = (name, KEYWORD_DEFAULTS[key])
     words = ";".join(f"{name}={value}" for name, value in changed_settings.values())
     return f"configure-app {client.name} {words}" if words else ""
 

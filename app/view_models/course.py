@@ -17,21 +17,21 @@ from engine.localization import build_message, join_messages
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
-TRAINEE_KINDS: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
+TRAINEE_MARKER_KINDS: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that show only actions of the trainee."""
 
-NO_RETURN: Final = "no-return"
+POINT_OF_NO_RETURN_KIND: Final = "no-return"
 """Kind of the marker "point of no return". The regret analysis provides this marker; no event does."""
 
-MERGED_KINDS: Final = frozenset({"transition", "detection"})
+MERGED_MARKER_KINDS: Final = frozenset({"transition", "detection"})
 """Kinds of markers that are merged if they occur at almost the same time."""
 MERGED_LINES_MAX: Final = 8
 """Maximum number of text lines of one marker, because a hundred databases can change at once."""
-MERGED_FROM_S: Final = 3600.0
+MERGE_START_S: Final = 3600.0
 """Run time after which changes that are close in time are merged. Before, only simultaneous changes are
 merged.
 """
-MERGED_SHARE: Final = 1 / 4_000
+MERGE_WINDOW_SHARE: Final = 1 / 4_000
 """Share of the run time within which changes merge into one marker. On a wide screen, it is one dot.
 
 Without merging, a day with a hundred databases would have 50,000 markers.
@@ -117,7 +117,7 @@ class RunTimeline:
         """Add a marker, or merge it into the last one if both are changes at almost the same time."""
         marker_index = self._latest.get(marker.kind)
         last_marker = None if marker_index is None else self.markers[marker_index]
-        moment_s = marker.t_s * MERGED_SHARE if marker.t_s > MERGED_FROM_S else 0.0
+        moment_s = marker.t_s * MERGE_WINDOW_SHARE if marker.t_s > MERGE_START_S else 0.0
         has_room = marker_index == len(self.markers) - 1 or moment_s > 0.0
         if (
             marker_index is None
@@ -125,7 +125,7 @@ class RunTimeline:
             or not has_room
             or marker.t_s - last_marker.t_s > moment_s
         ):
-            if marker.kind in MERGED_KINDS:
+            if marker.kind in MERGED_MARKER_KINDS:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last_marker.text.count("\n") < MERGED_LINES_MAX:
@@ -319,7 +319,7 @@ def build_marker(event: ReportRow) -> TimelineMarker | None:
     return TimelineMarker(float(event["t_s"]), *marker) if marker else None
 
 
-CHARTED_KINDS: Final = (
+TIMELINE_EVENT_KINDS: Final = (
     "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "protection",
     "cluster", "replica", "note", "goal", "question", "hint",
 )  # fmt: skip

@@ -39,22 +39,25 @@ STATE_LABELS: Final = {
 }
 """Synchronization state -> spelling in Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
-SEVERITY_TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
+SEVERITY_COLORS: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 """Severity of an issue -> tone."""
 
 
 Issue = tuple[str, str]
 """(severity, text of the policy). The severity is HEALTHY, WARNING or CRITICAL."""
 
-NO_CLUSTER: Final = (CRITICAL, mark("WSFC cluster service is offline."))
-OFFLINE: Final = (CRITICAL, mark("Availability group is offline."))
-NOT_READY: Final = (CRITICAL, mark("Availability group is not ready for automatic failover."))
-NO_ROLE: Final = (CRITICAL, mark("Availability replica does not have a healthy role."))
-DISCONNECTED: Final = (CRITICAL, mark("Availability replica is disconnected."))
-NOT_JOINED: Final = (WARNING, mark("Availability replica is not joined."))
-NOT_HEALTHY: Final = (WARNING, mark("Data synchronization state of availability database is not healthy."))
-SUSPENDED: Final = (WARNING, mark("Availability database is suspended."))
-NOT_IN_STEP: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
+NO_CLUSTER_ISSUE: Final = (CRITICAL, mark("WSFC cluster service is offline."))
+GROUP_OFFLINE_ISSUE: Final = (CRITICAL, mark("Availability group is offline."))
+GROUP_NOT_READY_ISSUE: Final = (CRITICAL, mark("Availability group is not ready for automatic failover."))
+NO_HEALTHY_ROLE_ISSUE: Final = (CRITICAL, mark("Availability replica does not have a healthy role."))
+REPLICA_DISCONNECTED_ISSUE: Final = (CRITICAL, mark("Availability replica is disconnected."))
+REPLICA_NOT_JOINED_ISSUE: Final = (WARNING, mark("Availability replica is not joined."))
+DATABASE_NOT_HEALTHY_ISSUE: Final = (
+    WARNING,
+    mark("Data synchronization state of availability database is not healthy."),
+)
+DATABASE_SUSPENDED_ISSUE: Final = (WARNING, mark("Availability database is suspended."))
+UNSYNCHRONIZED_REPLICAS_ISSUE: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
 """Last of the built-in policies. They are in the order of their message numbers, 41401 to 41425."""
 
 
@@ -71,7 +74,7 @@ class ReplicaRow(Struct, frozen=True):
     issues: tuple[Issue, ...]
 
 
-class ReplicaPositions:
+class ReplicaStateRows:
     """Rows of sys.dm_hadr_database_replica_states on one server, with the texts of a result grid.
 
     A row is computed when it is first needed, because the screen shows only some of a hundred databases.
@@ -121,7 +124,7 @@ class DatabaseRow(Struct, frozen=True):
     suspended: str
     """Reason for suspended data movement; "No" if it is not suspended."""
     issues: tuple[Issue, ...]
-    server_rows: ReplicaPositions
+    server_rows: ReplicaStateRows
     """Rows of the server's replica state view, which contain the log positions."""
 
     @property
@@ -175,10 +178,10 @@ class GroupDashboard(Struct, frozen=True):
             issues += replica.issues
         for database in self.databases:
             issues += database.issues
-        return get_worst_issue(issues)
+        return get_worst_severity(issues)
 
 
-def get_worst_issue(issues: list[Issue] | tuple[Issue, ...]) -> str:
+def get_worst_severity(issues: list[Issue] | tuple[Issue, ...]) -> str:
     """Return the worst severity among *issues*; HEALTHY if there are none."""
     healths = {health for health, _ in issues}
     return next((health for health in (CRITICAL, WARNING) if health in healths), HEALTHY)
@@ -189,7 +192,7 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
     return " ".join(tr(words) for _, words in issues)
 
 
-def list_servers(world: World) -> list[str]:
+def list_replica_servers(world: World) -> list[str]:
     """Return the instances that have a replica, in the order of the world."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
@@ -214,9 +217,9 @@ def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState)
     """Return the dashboard of an availability group as one of its servers knows it."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.find_server_node(world, server)
-    issues: list[Issue] = [] if quorum else [NO_CLUSTER]
+    issues: list[Issue] = [] if quorum else [NO_CLUSTER_ISSUE]
     if state.role is ReplicaRole.RESOLVING:
-        issues.append(OFFLINE)
+        issues.append(GROUP_OFFLINE_ISSUE)
     if leads:
         issues += _list_primary_issues(world, group)
     own_replica = group.find_replica(group.primary)
@@ -255,7 +258,7 @@ def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Iss
     other_replicas = [replica for replica in group.replicas if replica.server != group.primary]
     targets = [replica for replica in other_replicas if failover.is_automatic_target(group, replica.server)]
     if targets and not any(failover.is_failover_ready(group, target.server) for target in targets):
-        yield NOT_READY
+        yield GROUP_NOT_READY_ISSUE
     synchronous = [replica for replica in other_replicas if replica.mode is CommitMode.SYNCHRONOUS_COMMIT]
     copies = replicas.list_group_copies(world, group.primary, group.guid)
     if any(
@@ -263,7 +266,7 @@ def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Iss
         for o in synchronous
         for c in copies
     ):
-        yield NOT_IN_STEP
+        yield UNSYNCHRONIZED_REPLICAS_ISSUE
 
 
 def _is_visible(state: ReplicaState, replica: Replica) -> bool:
@@ -293,9 +296,9 @@ def _build_replica_row(
         role = (state.role if is_own else ReplicaRole.SECONDARY).name.capitalize()
         states = [sync_state for _, sync_state in _list_states(world, group, state, replica)]
         sync = STATE_LABELS[min(states)] if states else formatting.NO_VALUE
-        issues += [NO_ROLE] if is_own and state.role is ReplicaRole.RESOLVING else []
-        issues += [] if _is_connected(world, state, replica) else [DISCONNECTED]
-        issues += [] if replica.joined else [NOT_JOINED]
+        issues += [NO_HEALTHY_ROLE_ISSUE] if is_own and state.role is ReplicaRole.RESOLVING else []
+        issues += [] if _is_connected(world, state, replica) else [REPLICA_DISCONNECTED_ISSUE]
+        issues += [] if replica.joined else [REPLICA_NOT_JOINED_ISSUE]
     mode = (
         tr("Synchronous commit")
         if replica.mode is CommitMode.SYNCHRONOUS_COMMIT
@@ -320,7 +323,7 @@ def _list_states(
 
 
 def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
-    positions = ReplicaPositions(world, group, state.server)
+    positions = ReplicaStateRows(world, group, state.server)
     for replica in group.replicas:
         if not _is_visible(state, replica):
             continue
@@ -328,8 +331,8 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
         aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
         for database, sync_state in _list_states(world, group, state, replica):
             paused = _describe_suspension(world, state, replica, database)
-            issues = [] if sync_state in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
-            issues += [SUSPENDED] if paused else []
+            issues = [] if sync_state in (aim, SyncState.SYNCHRONIZED) else [DATABASE_NOT_HEALTHY_ISSUE]
+            issues += [DATABASE_SUSPENDED_ISSUE] if paused else []
             safe = (database, replica.server) in group.ready
             yield DatabaseRow(
                 database,

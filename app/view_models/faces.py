@@ -9,12 +9,12 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 
 
-class StatusSign(Struct, frozen=True):
+class StatusIndicator(Struct, frozen=True):
     """Fact that is expressed by text, shape and tone, so that it is readable without color."""
 
     text: str
     """Text that `label` translates. SQL Server's own terms are the same in every language."""
-    tone: str
+    color_name: str
     """Name of a color token of the theme: ok, warn, bad, info or idle."""
     shape: str
     """Name of the drawn shape, for example check, cross, pause, cycle, dot, ring, hourglass or warning."""
@@ -30,7 +30,7 @@ class StatusSign(Struct, frozen=True):
 SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
 
 
-class QueueFace(Struct, frozen=True):
+class QueueDisplay(Struct, frozen=True):
     """Send queue of the principal, or redo queue of the mirror."""
 
     name: str
@@ -59,27 +59,27 @@ class QueueFace(Struct, frozen=True):
         return f"{tr(self.name)} {self.text}"
 
 
-class CopyFace(Struct, frozen=True):
+class CopyDisplay(Struct, frozen=True):
     """Display of a database copy in its current state."""
 
     server: str
     database: str
-    role: StatusSign
-    state: StatusSign | None
+    role: StatusIndicator
+    state: StatusIndicator | None
     """State of the session or availability group; None if the copy is in neither."""
-    db_state: StatusSign
+    db_state: StatusIndicator
     safety: str | None
     """Safety of the session, FULL or OFF; None without a session."""
-    signs: tuple[StatusSign, ...]
+    indicators: tuple[StatusIndicator, ...]
     """Signs for service, quorum and witness connection, if they apply to this copy."""
-    queue: QueueFace | None
+    queue: QueueDisplay | None
 
     @property
     def accessible_text(self) -> str:
         """Return the text for screen readers."""
         parts = [self.database, self.role.label]
         parts += [self.state.label] if self.state else []
-        parts += [self.db_state.label, *(sign.label for sign in self.signs)]
+        parts += [self.db_state.label, *(sign.label for sign in self.indicators)]
         parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
         parts += [self.queue.spoken] if self.queue else []
         return ", ".join(parts)
@@ -97,7 +97,7 @@ SERVER_KIND_LABELS: Final = {
 """Kind of a server -> label."""
 
 
-class ServerFace(Struct, frozen=True):
+class ServerDisplay(Struct, frozen=True):
     """Display of a server with its instance and databases."""
 
     name: str
@@ -105,12 +105,12 @@ class ServerFace(Struct, frozen=True):
     """Kind of server, one of SERVER_KIND_LABELS."""
     color: int
     """Index of the series color that identifies the server in every view."""
-    status: StatusSign
+    status: StatusIndicator
     version: int
-    copies: tuple[CopyFace, ...]
-    grid: tuple[tuple[str, StatusSign], ...]
+    copies: tuple[CopyDisplay, ...]
+    grid: tuple[tuple[str, StatusIndicator], ...]
     """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
-    witness_signs: tuple[StatusSign, ...]
+    witness_indicators: tuple[StatusIndicator, ...]
     """For a witness, the state of the partners in its knowledge; for a node without an instance, its
     resources.
     """
@@ -118,7 +118,7 @@ class ServerFace(Struct, frozen=True):
     """Faults of the computer: unplugged cables, slow disks, closed ports."""
     host_node: str = ""
     """Node that hosts a failover cluster instance; empty for a standalone instance."""
-    listeners: tuple[StatusSign, ...] = ()
+    listeners: tuple[StatusIndicator, ...] = ()
     """Availability group listeners whose cluster role is on this server."""
 
     @property
@@ -126,7 +126,7 @@ class ServerFace(Struct, frozen=True):
         """Return the text for screen readers."""
         kind = f"{self.name}: {tr(SERVER_KIND_LABELS[self.kind])}, {self.status.label}"
         parts = [kind, *([self.host_node] if self.host_node else []), *self.faults]
-        parts += [sign.label for sign in (*self.listeners, *self.witness_signs)]
+        parts += [sign.label for sign in (*self.listeners, *self.witness_indicators)]
         parts += [copy.accessible_text for copy in self.copies]
         counts = Counter(sign.label for _, sign in self.grid)
         parts += [
@@ -136,11 +136,11 @@ class ServerFace(Struct, frozen=True):
         return "; ".join(parts)
 
 
-class ClientFace(Struct, frozen=True):
+class ClientDisplay(Struct, frozen=True):
     """Display of a client application."""
 
     name: str
-    status: StatusSign
+    status: StatusIndicator
     rate: str
     """Transaction rate of the client, as text."""
     short_rate: str = ""
@@ -152,14 +152,14 @@ class ClientFace(Struct, frozen=True):
         return f"{self.name}: " + ", ".join((tr("application"), self.status.label, self.rate))
 
 
-class LinkFace(Struct, frozen=True):
+class LinkDisplay(Struct, frozen=True):
     """Display of the network between two computers, and of the connection that uses it."""
 
     a: str
     b: str
     kind: str
     """mirroring, replica, witness or client."""
-    status: StatusSign
+    status: StatusIndicator
     notes: tuple[str, ...]
     """Notes next to the link: safety, measured values, undetected failures; empty in the normal state."""
     measured: str
@@ -168,9 +168,9 @@ class LinkFace(Struct, frozen=True):
     """True if a session, cluster or client currently uses the link."""
     log_kb_per_s: float
     """Rate of the log stream from *a* to *b*."""
-    acknowledged: bool
+    has_synchronous_commit: bool
     """True if commits wait for the other end (SAFETY FULL or synchronous commit)."""
-    pinged: bool
+    has_pings: bool
     """True if both ends exchange pings."""
 
     @property
@@ -185,12 +185,12 @@ class LinkFace(Struct, frozen=True):
         return ", ".join((text, *self.notes, self.measured))
 
 
-class Picture(Struct, frozen=True):
+class TopologyContents(Struct, frozen=True):
     """Complete contents of the topology canvas at one time."""
 
-    servers: tuple[ServerFace, ...]
-    clients: tuple[ClientFace, ...]
-    links: tuple[LinkFace, ...]
+    servers: tuple[ServerDisplay, ...]
+    clients: tuple[ClientDisplay, ...]
+    links: tuple[LinkDisplay, ...]
 
     @property
     def spoken(self) -> str:

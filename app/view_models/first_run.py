@@ -12,7 +12,7 @@ from engine.drill.judging.shapes import Report
 from engine.events import ClientData, Event, FailoverData, FaultData, StateData, get_data
 from engine.model import Tick, to_ticks
 
-SCENARIO: Final = "lab"
+INTRODUCTION_SCENARIO: Final = "lab"
 """Shipped lab for the first run. Its failover takes as long as the one in Microsoft's paper
 (docs/accuracy.md).
 """
@@ -22,8 +22,8 @@ START_TICK: Final[Tick] = to_ticks(4.0)
 """Time at which the first run starts the clock."""
 POWER_OFF_TICK: Final[Tick] = to_ticks(6.0)
 """Time at which the principal is powered off."""
-POWER_OFF: Final = f"power-off {PRINCIPAL}"
-POWER_ON: Final = f"power-on {PRINCIPAL}"
+POWER_OFF_LINE: Final = f"power-off {PRINCIPAL}"
+POWER_ON_LINE: Final = f"power-on {PRINCIPAL}"
 CAPTION_COUNT: Final = 5
 """Number of captions in a complete first run."""
 
@@ -65,7 +65,7 @@ COMPARISON_TEXT: Final = mark(
 """Caption that compares the failover with the published duration."""
 
 
-def make_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
+def build_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
     """Return the captions for the events so far, in order.
 
     *report* contains the published duration. It is needed for captions after the clients have reconnected.

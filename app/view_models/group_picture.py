@@ -3,31 +3,31 @@
 from collections.abc import Iterator
 from typing import Final
 
-from app.view_models.faces import ServerFace, StatusSign
+from app.view_models.faces import ServerDisplay, StatusIndicator
 from app.words.language import mark, tr
 from engine.availability import movement, replicas
 from engine.cluster import config, instances, roles
 from engine.model import Computer, DatabaseCopy, Instance, ReplicaRole, ResourceState, SyncState, World
 
-_ROLE: Final = {
-    ReplicaRole.PRIMARY: StatusSign("PRIMARY", "info", "principal"),
-    ReplicaRole.SECONDARY: StatusSign("SECONDARY", "info", "mirror"),
-    ReplicaRole.RESOLVING: StatusSign("RESOLVING", "warn", "single"),
+_ROLE_INDICATORS: Final = {
+    ReplicaRole.PRIMARY: StatusIndicator("PRIMARY", "info", "principal"),
+    ReplicaRole.SECONDARY: StatusIndicator("SECONDARY", "info", "mirror"),
+    ReplicaRole.RESOLVING: StatusIndicator("RESOLVING", "warn", "single"),
 }
-_STATE: Final = {
-    SyncState.SYNCHRONIZED: StatusSign("SYNCHRONIZED", "ok", "check"),
-    SyncState.SYNCHRONIZING: StatusSign("SYNCHRONIZING", "info", "cycle"),
-    SyncState.NOT_SYNCHRONIZING: StatusSign("NOT SYNCHRONIZING", "bad", "cross"),
-    SyncState.REVERTING: StatusSign("REVERTING", "warn", "hourglass"),
-    SyncState.INITIALIZING: StatusSign("INITIALIZING", "warn", "hourglass"),
+_STATE_INDICATORS: Final = {
+    SyncState.SYNCHRONIZED: StatusIndicator("SYNCHRONIZED", "ok", "check"),
+    SyncState.SYNCHRONIZING: StatusIndicator("SYNCHRONIZING", "info", "cycle"),
+    SyncState.NOT_SYNCHRONIZING: StatusIndicator("NOT SYNCHRONIZING", "bad", "cross"),
+    SyncState.REVERTING: StatusIndicator("REVERTING", "warn", "hourglass"),
+    SyncState.INITIALIZING: StatusIndicator("INITIALIZING", "warn", "hourglass"),
 }
-_SUSPENDED: Final = StatusSign("SUSPENDED", "warn", "pause")
-_RESOURCE_TONE: Final = {
+_SUSPENDED_INDICATOR: Final = StatusIndicator("SUSPENDED", "warn", "pause")
+_RESOURCE_COLOR_NAMES: Final = {
     ResourceState.ONLINE: "ok",
     ResourceState.FAILED: "bad",
     ResourceState.OFFLINE: "bad",
 }
-_LISTENER_SIGNS: Final = {
+_LISTENER_INDICATORS: Final = {
     ResourceState.ONLINE: (mark("{name} online"), "ok"),
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
@@ -36,9 +36,9 @@ _LISTENER_SIGNS: Final = {
 over.
 """
 
-_POWER: Final = {
-    True: StatusSign(mark("running"), "ok", "dot"),
-    False: StatusSign(mark("power off"), "bad", "cross"),
+_POWER_INDICATORS: Final = {
+    True: StatusIndicator(mark("running"), "ok", "dot"),
+    False: StatusIndicator(mark("power off"), "bad", "cross"),
 }
 
 
@@ -50,34 +50,34 @@ def uses_mirroring(world: World) -> bool:
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
-def get_role_sign(copy: DatabaseCopy) -> StatusSign | None:
+def get_role_indicator(copy: DatabaseCopy) -> StatusIndicator | None:
     """Return the role of a copy in its availability group; None if the copy is in no group."""
-    return None if copy.availability.guid is None else _ROLE[copy.availability.role]
+    return None if copy.availability.guid is None else _ROLE_INDICATORS[copy.availability.role]
 
 
-def get_state_sign(world: World, copy: DatabaseCopy) -> StatusSign | None:
+def get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | None:
     """Return the synchronization state of a copy in its availability group; None if the copy is in no group."""
     if copy.availability.guid is None:
         return None
     if replicas.find_suspension(world, (copy.server, copy.database)) is not None:
-        return _SUSPENDED
-    return _STATE[copy.availability.state]
+        return _SUSPENDED_INDICATOR
+    return _STATE_INDICATORS[copy.availability.state]
 
 
-def list_secondary_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
+def list_secondary_indicators(world: World, copy: DatabaseCopy) -> Iterator[StatusIndicator]:
     """Yield the signs of a secondary copy: whether it is failover ready, and whether it is readable."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
     group = replicas.find_group_config(world, copy.server, guid)
     ready = group is not None and (copy.database, copy.server) in group.ready
-    yield StatusSign(
+    yield StatusIndicator(
         mark("failover ready") if ready else mark("not failover ready"),
         "ok" if ready else "warn",
         "check" if ready else "warning",
     )
     if copy.availability.readers != "NO":
-        yield StatusSign(mark("readable"), "idle", "dot")
+        yield StatusIndicator(mark("readable"), "idle", "dot")
 
 
 def get_server_kind(world: World, server: Instance) -> str:
@@ -87,7 +87,7 @@ def get_server_kind(world: World, server: Instance) -> str:
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
-def format_node(world: World, server: Instance) -> str:
+def get_node_name(world: World, server: Instance) -> str:
     """Return the node of a failover cluster instance, or the node to which it moves.
 
     The result is "" for a standalone instance.
@@ -99,7 +99,7 @@ def format_node(world: World, server: Instance) -> str:
     return words.format(node=role.owner)
 
 
-def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
+def list_listener_indicators(world: World, server: Instance) -> Iterator[StatusIndicator]:
     """Yield a sign for each listener whose cluster role is on the instance's node."""
     for _, cluster_role in roles.iterate_roles(world):
         group = (
@@ -110,11 +110,11 @@ def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
         if group is None or group.listener is None or server.clustered:
             continue
         away_state = (mark("{name} failing over"), "warn")
-        word, tone = _LISTENER_SIGNS.get(cluster_role.state, away_state)
+        word, tone = _LISTENER_INDICATORS.get(cluster_role.state, away_state)
         if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
             word, tone = away_state
         name = f"{group.listener.name}:{group.listener.port}"
-        yield StatusSign(
+        yield StatusIndicator(
             tr(word).format(name=name), tone, "dot" if tone == "ok" else "warning", group.listener.name
         )
 
@@ -139,22 +139,22 @@ def _list_node_notes(world: World, name: str) -> Iterator[str]:
             yield tr("no vote")
 
 
-def list_computer_faces(world: World) -> Iterator[ServerFace]:
+def list_computer_displays(world: World) -> Iterator[ServerDisplay]:
     """Yield the faces of computers without their own instance: file servers and nodes of FCIs."""
     with_instance = {instance.name for instance in world.instances.values()}
     computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for index, computer in enumerate(computers, len(world.instances)):
         node = world.nodes.get(computer.name)
         witness = node is None and any(_list_share_states(world, computer.name))
-        yield ServerFace(
+        yield ServerDisplay(
             name=computer.name,
             kind="node" if node is not None else "share" if witness else "computer",
             color=index,
-            status=_POWER[computer.powered],
+            status=_POWER_INDICATORS[computer.powered],
             version=0,
             copies=(),
             grid=(),
-            witness_signs=tuple(_list_owned_roles(world, computer)),
+            witness_indicators=tuple(_list_owned_roles(world, computer)),
             faults=tuple(_list_faults(world, computer)),
         )
 
@@ -172,17 +172,17 @@ def _list_share_states(world: World, computer: str) -> Iterator[bool]:
         yield witness is not None and witness.name == computer
 
 
-def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusSign]:
+def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusIndicator]:
     """Yield a sign for each cluster role that a node owns."""
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:
-            tone = _RESOURCE_TONE.get(cluster_role.state, "warn")
+            tone = _RESOURCE_COLOR_NAMES.get(cluster_role.state, "warn")
             if (
                 not computer.powered
             ):  # the node is down and the cluster has not noticed yet, so the role does not run here
-                yield StatusSign(cluster_role.name, "idle", "dot", cluster_role.name)
+                yield StatusIndicator(cluster_role.name, "idle", "dot", cluster_role.name)
                 continue
-            yield StatusSign(
+            yield StatusIndicator(
                 f"{cluster_role.name} {cluster_role.state.value}",
                 tone,
                 "dot" if tone == "ok" else "warning",

@@ -49,7 +49,7 @@ class ActionOffer(Struct, frozen=True):
     """English label. A search finds the action by this label in any interface language."""
 
 
-DATABASES_OFFERED: Final = 8
+OFFERED_DATABASES_MAX: Final = 8
 """Maximum number of databases in a server's menu. If there are more, only open or damaged databases are
 listed.
 
@@ -66,7 +66,7 @@ configuration.
 """
 
 
-def list_offers(
+def list_action_offers(
     world: World, target: ActionTarget, reveals_state: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
     """Return all possible actions on *target*, repairs first.
@@ -189,7 +189,7 @@ def _list_offered_databases(world: World, server: str, truth: bool, open_databas
     copies_here = {
         database: copy for (copy_server, database), copy in world.copies.items() if copy_server == server
     }
-    if len(copies_here) <= DATABASES_OFFERED:
+    if len(copies_here) <= OFFERED_DATABASES_MAX:
         return list(copies_here)
     return [
         name

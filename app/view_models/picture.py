@@ -14,13 +14,13 @@ from app.view_models import group_picture
 from app.view_models.faces import (
     REDO_QUEUE,
     SEND_QUEUE,
-    ClientFace,
-    CopyFace,
-    LinkFace,
-    Picture,
-    QueueFace,
-    ServerFace,
-    StatusSign,
+    ClientDisplay,
+    CopyDisplay,
+    LinkDisplay,
+    TopologyContents,
+    QueueDisplay,
+    ServerDisplay,
+    StatusIndicator,
 )
 from app.words import formatting
 from app.words.language import mark, tr
@@ -42,7 +42,7 @@ from engine.model import (
 )
 from engine.protocol import clients, groups, network, serving
 
-COPIES_IN_FULL: Final = 2
+FULL_COPIES_MAX: Final = 2
 """Maximum number of databases that a server card shows in full. More databases become a grid of cells.
 Assumed: fits on a screen of 1366x768.
 """
@@ -64,111 +64,113 @@ class HasPermissions(HasWorld, Protocol):
         """Return the permissions of the mode."""
 
 
-def build_picture(world: World, open_database: str = "") -> Picture:
+def build_topology_contents(world: World, open_database: str = "") -> TopologyContents:
     """Return the faces of all objects in *world*. Copies of *open_database* are always shown in full."""
-    return Picture(
-        servers=tuple(build_server_faces(world, open_database)),
-        clients=tuple(build_client_faces(world)),
-        links=tuple(_list_link_faces(world)),
+    return TopologyContents(
+        servers=tuple(build_server_displays(world, open_database)),
+        clients=tuple(build_client_displays(world)),
+        links=tuple(_list_link_displays(world)),
     )
 
 
-def build_server_faces(world: World, open_database: str = "") -> Iterator[ServerFace]:
+def build_server_displays(world: World, open_database: str = "") -> Iterator[ServerDisplay]:
     """Yield the faces of all instances, then those of computers without an instance."""
     for index, server in enumerate(world.instances.values()):
-        yield _build_server_face(world, server, index, open_database)
-    yield from group_picture.list_computer_faces(world)
+        yield _build_server_display(world, server, index, open_database)
+    yield from group_picture.list_computer_displays(world)
 
 
-def build_client_faces(world: World) -> Iterator[ClientFace]:
+def build_client_displays(world: World) -> Iterator[ClientDisplay]:
     """Yield the faces of all clients."""
-    return (_build_client_face(world, client) for client in world.clients.values())
+    return (_build_client_display(world, client) for client in world.clients.values())
 
 
-def list_all_copies(world: World, truth: bool = True) -> list[CopyFace]:
+def list_copy_displays(world: World, truth: bool = True) -> list[CopyDisplay]:
     """Return the faces of all copies, including those in grids. If *truth* is False, their states are hidden."""
-    faces = [_build_copy_face(world, copy) for copy in world.copies.values()]
+    faces = [_build_copy_display(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
 
-def hide_unknown(picture: Picture) -> Picture:
-    """Return *picture* with only the facts that are visible without a query: names, power and complaints.
+def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
+    """Return *contents* with only the facts that are visible without a query: names, power and complaints.
 
     Exams use this picture.
     """
-    return Picture(
+    return TopologyContents(
         servers=tuple(
             replace(
                 face,
-                status=face.status if face.status in POWERLESS_SIGNS else _ON,
+                status=face.status if face.status in POWERLESS_INDICATORS else _POWER_ON_INDICATOR,
                 copies=tuple(_hide_copy_state(copy) for copy in face.copies),
-                grid=tuple((database, _NOT_QUERIED) for database, _ in face.grid),
-                witness_signs=(),
+                grid=tuple((database, _NOT_QUERIED_INDICATOR) for database, _ in face.grid),
+                witness_indicators=(),
                 faults=(),
                 listeners=(),
             )
-            for face in picture.servers
+            for face in contents.servers
         ),
         clients=tuple(
-            replace(face, status=_USERS_WORK if face.status.tone == "ok" else _USERS_COMPLAIN, rate="", short_rate="")
-            for face in picture.clients
+            replace(face, status=_USERS_WORK_INDICATOR if face.status.color_name == "ok" else _USERS_COMPLAIN_INDICATOR, rate="", short_rate="")
+            for face in contents.clients
         ),
         links=tuple(
             replace(
-                face, status=_NOT_QUERIED, notes=(), measured=tr("query the servers"), active=False,
+                face, status=_NOT_QUERIED_INDICATOR, notes=(), measured=tr("query the servers"), active=False,
                 log_kb_per_s=0.0, acknowledged=False, pinged=False,
             )
-            for face in picture.links
+            for face in contents.links
         ),
     )  # fmt: skip
 
 
-def _hide_copy_state(copy: CopyFace) -> CopyFace:
-    return CopyFace(copy.server, copy.database, _QUERY_SIGN, None, _NOT_QUERIED, None, (), None)
+def _hide_copy_state(copy: CopyDisplay) -> CopyDisplay:
+    return CopyDisplay(
+        copy.server, copy.database, _QUERY_INDICATOR, None, _NOT_QUERIED_INDICATOR, None, (), None
+    )
 
 
 # --- servers ------------------------------------------------------------------------------------------------
 
-RUNNING: Final = StatusSign(mark("running"), "ok", "dot")
-_SERVICE: Final = {
-    Service.RUNNING: RUNNING,
-    Service.STARTING: StatusSign(mark("starting"), "warn", "hourglass"),
-    Service.STOPPING: StatusSign(mark("stopping"), "warn", "hourglass"),
-    Service.STOPPED: StatusSign(mark("service stopped"), "bad", "bar"),
+RUNNING_INDICATOR: Final = StatusIndicator(mark("running"), "ok", "dot")
+_SERVICE_INDICATORS: Final = {
+    Service.RUNNING: RUNNING_INDICATOR,
+    Service.STARTING: StatusIndicator(mark("starting"), "warn", "hourglass"),
+    Service.STOPPING: StatusIndicator(mark("stopping"), "warn", "hourglass"),
+    Service.STOPPED: StatusIndicator(mark("service stopped"), "bad", "bar"),
 }
-OFF: Final = StatusSign(mark("power off"), "bad", "cross")
-NODE_DOWN: Final = StatusSign(mark("node is down"), "bad", "cross")
+POWER_OFF_INDICATOR: Final = StatusIndicator(mark("power off"), "bad", "cross")
+NODE_DOWN_INDICATOR: Final = StatusIndicator(mark("node is down"), "bad", "cross")
 """Status of a failover cluster instance whose node is powered off."""
-POWERLESS_SIGNS: Final = (OFF, NODE_DOWN)
+POWERLESS_INDICATORS: Final = (POWER_OFF_INDICATOR, NODE_DOWN_INDICATOR)
 """Signs of servers without power."""
-HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
-_ON: Final = StatusSign(mark("power on"), "idle", "dot")
-_QUERY_SIGN: Final = StatusSign(mark("query the server"), "idle", "single")
-_NOT_QUERIED: Final = StatusSign(mark("not queried"), "idle", "ring")
-_USERS_WORK: Final = StatusSign(mark("users can work"), "ok", "dot")
-_USERS_COMPLAIN: Final = StatusSign(mark("users complain"), "bad", "warning")
-BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
+HUNG_INDICATOR: Final = StatusIndicator(mark("does not respond"), "bad", "hourglass")
+_POWER_ON_INDICATOR: Final = StatusIndicator(mark("power on"), "idle", "dot")
+_QUERY_INDICATOR: Final = StatusIndicator(mark("query the server"), "idle", "single")
+_NOT_QUERIED_INDICATOR: Final = StatusIndicator(mark("not queried"), "idle", "ring")
+_USERS_WORK_INDICATOR: Final = StatusIndicator(mark("users can work"), "ok", "dot")
+_USERS_COMPLAIN_INDICATOR: Final = StatusIndicator(mark("users complain"), "bad", "warning")
+BOOTING_INDICATOR: Final = StatusIndicator(mark("booting"), "warn", "hourglass")
 
 
-def get_status_sign(world: World, server: Instance) -> StatusSign:
+def get_status_indicator(world: World, server: Instance) -> StatusIndicator:
     """Return one sign for power, service and responsiveness."""
     if not world.computers[server.computer].powered:
-        return NODE_DOWN if server.clustered else OFF
+        return NODE_DOWN_INDICATOR if server.clustered else POWER_OFF_INDICATOR
     if server.hung:
-        return HUNG
+        return HUNG_INDICATOR
     if server.service is Service.STOPPED and _has_boot_timer(world, server.name):
-        return BOOTING
-    return _SERVICE[server.service]
+        return BOOTING_INDICATOR
+    return _SERVICE_INDICATORS[server.service]
 
 
 def _has_boot_timer(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _build_server_face(world: World, server: Instance, index: int, open_database: str) -> ServerFace:
+def _build_server_display(world: World, server: Instance, index: int, open_database: str) -> ServerDisplay:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
-        StatusSign(
+        StatusIndicator(
             (tr("sees {server}") if sees_partner else tr("does not see {server}")).format(server=partner),
             "ok" if sees_partner else "bad",
             "check" if sees_partner else "cross",
@@ -176,24 +178,24 @@ def _build_server_face(world: World, server: Instance, index: int, open_database
         )
         for partner, sees_partner in _list_witness_views(world, server)
     ]
-    shows_all = len(copies) <= COPIES_IN_FULL
-    return ServerFace(
+    shows_all = len(copies) <= FULL_COPIES_MAX
+    return ServerDisplay(
         name=server.name,
         kind=group_picture.get_server_kind(world, server) or ("witness" if not copies else "partner"),
         color=index,
-        status=get_status_sign(world, server),
+        status=get_status_indicator(world, server),
         version=server.version,
         copies=tuple(
-            _build_copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
+            _build_copy_display(world, copy) for copy in copies if shows_all or copy.database == open_database
         ),
-        grid=() if shows_all else tuple((copy.database, _get_cell_sign(world, copy)) for copy in copies),
-        witness_signs=tuple(duties),
+        grid=() if shows_all else tuple((copy.database, _get_cell_indicator(world, copy)) for copy in copies),
+        witness_indicators=tuple(duties),
         faults=(
             *group_picture.list_host_node_notes(world, server),
             *_list_faults(world.computers[server.computer]),
         ),
-        host_node=group_picture.format_node(world, server),
-        listeners=tuple(group_picture.list_listener_signs(world, server)),
+        host_node=group_picture.get_node_name(world, server),
+        listeners=tuple(group_picture.list_listener_indicators(world, server)),
     )
 
 
@@ -227,132 +229,132 @@ def _list_faults(computer: Computer) -> Iterator[str]:
 
 # --- copies -------------------------------------------------------------------------------------------------
 
-_ROLE: Final = {
-    Role.PRINCIPAL: StatusSign("PRINCIPAL", "info", "principal"),
-    Role.MIRROR: StatusSign("MIRROR", "info", "mirror"),
-    None: StatusSign(mark("no mirroring"), "idle", "single"),
+_ROLE_INDICATORS: Final = {
+    Role.PRINCIPAL: StatusIndicator("PRINCIPAL", "info", "principal"),
+    Role.MIRROR: StatusIndicator("MIRROR", "info", "mirror"),
+    None: StatusIndicator(mark("no mirroring"), "idle", "single"),
 }
-_STATE: Final = {
-    MirrorState.SYNCHRONIZED: StatusSign("SYNCHRONIZED", "ok", "check"),
-    MirrorState.SYNCHRONIZING: StatusSign("SYNCHRONIZING", "info", "cycle"),
-    MirrorState.SUSPENDED: StatusSign("SUSPENDED", "warn", "pause"),
-    MirrorState.DISCONNECTED: StatusSign("DISCONNECTED", "bad", "cross"),
-    MirrorState.PENDING_FAILOVER: StatusSign("PENDING FAILOVER", "warn", "swap"),
+_STATE_INDICATORS: Final = {
+    MirrorState.SYNCHRONIZED: StatusIndicator("SYNCHRONIZED", "ok", "check"),
+    MirrorState.SYNCHRONIZING: StatusIndicator("SYNCHRONIZING", "info", "cycle"),
+    MirrorState.SUSPENDED: StatusIndicator("SUSPENDED", "warn", "pause"),
+    MirrorState.DISCONNECTED: StatusIndicator("DISCONNECTED", "bad", "cross"),
+    MirrorState.PENDING_FAILOVER: StatusIndicator("PENDING FAILOVER", "warn", "swap"),
 }
-_DB_STATE: Final = {
-    DbState.ONLINE: StatusSign("ONLINE", "ok", "dot"),
-    DbState.RESTORING: StatusSign("RESTORING", "idle", "ring"),
-    DbState.RECOVERING: StatusSign("IN RECOVERY", "warn", "hourglass"),
-    DbState.RECOVERY_PENDING: StatusSign("RECOVERY PENDING", "bad", "warning"),
-    DbState.SUSPECT: StatusSign("SUSPECT", "bad", "warning"),
-    DbState.EMERGENCY: StatusSign("EMERGENCY", "bad", "warning"),
-    DbState.OFFLINE: StatusSign("OFFLINE", "idle", "bar"),
+_DATABASE_STATE_INDICATORS: Final = {
+    DbState.ONLINE: StatusIndicator("ONLINE", "ok", "dot"),
+    DbState.RESTORING: StatusIndicator("RESTORING", "idle", "ring"),
+    DbState.RECOVERING: StatusIndicator("IN RECOVERY", "warn", "hourglass"),
+    DbState.RECOVERY_PENDING: StatusIndicator("RECOVERY PENDING", "bad", "warning"),
+    DbState.SUSPECT: StatusIndicator("SUSPECT", "bad", "warning"),
+    DbState.EMERGENCY: StatusIndicator("EMERGENCY", "bad", "warning"),
+    DbState.OFFLINE: StatusIndicator("OFFLINE", "idle", "bar"),
 }
-_NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
+_NO_INSTANCE_INDICATOR: Final = StatusIndicator(mark("instance is down"), "idle", "bar")
 
 
-def _build_copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
-    role = group_picture.get_role_sign(copy) or _ROLE[copy.mirroring.role]
-    if role is _ROLE[None] and not group_picture.uses_mirroring(world):
+def _build_copy_display(world: World, copy: DatabaseCopy) -> CopyDisplay:
+    role = group_picture.get_role_indicator(copy) or _ROLE_INDICATORS[copy.mirroring.role]
+    if role is _ROLE_INDICATORS[None] and not group_picture.uses_mirroring(world):
         role = replace(role, text="")  # no running instance reports the role
     running = world.instances[copy.server].running
     if not running:
         if copy.availability.guid is not None and copy.mirroring.role is None:
             role = replace(role, text="")  # no running instance can be asked for the role
-        sign = StatusSign(
+        sign = StatusIndicator(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
             role.shape,
         )
-        return CopyFace(copy.server, copy.database, sign, None, _NO_INSTANCE, None, (), None)
-    return CopyFace(
+        return CopyDisplay(copy.server, copy.database, sign, None, _NO_INSTANCE_INDICATOR, None, (), None)
+    return CopyDisplay(
         server=copy.server,
         database=copy.database,
         role=role,
-        state=_get_state_sign(world, copy),
-        db_state=_DB_STATE[copy.db_state],
+        state=_get_state_indicator(world, copy),
+        db_state=_DATABASE_STATE_INDICATORS[copy.db_state],
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
         else None,
-        signs=tuple(_list_copy_signs(world, copy)),
-        queue=_build_queue_face(world, copy),
+        indicators=tuple(_list_copy_indicators(world, copy)),
+        queue=_build_queue_display(world, copy),
     )
 
 
-def _get_state_sign(world: World, copy: DatabaseCopy) -> StatusSign | None:
+def _get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | None:
     """Return the state of the copy in its mirroring session or availability group; None if it is in neither."""
     return (
-        _STATE[copy.mirroring.state]
+        _STATE_INDICATORS[copy.mirroring.state]
         if copy.mirroring.state is not None
-        else group_picture.get_state_sign(world, copy)
+        else group_picture.get_state_indicator(world, copy)
     )
 
 
-def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
+def _get_cell_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator:
     """Return the only sign of a copy that is shown as a cell of a grid."""
     if not world.instances[copy.server].running:
-        return _NO_INSTANCE
-    return _get_state_sign(world, copy) or _DB_STATE[copy.db_state]
+        return _NO_INSTANCE_INDICATOR
+    return _get_state_indicator(world, copy) or _DATABASE_STATE_INDICATORS[copy.db_state]
 
 
-def _list_copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
+def _list_copy_indicators(world: World, copy: DatabaseCopy) -> Iterator[StatusIndicator]:
     # a copy that was restored but not joined to a session or group
     is_unjoined = copy.group is None and copy.db_state is DbState.RESTORING
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
-        yield _build_service_sign(world, copy)
-    yield from group_picture.list_secondary_signs(world, copy)
+        yield _build_service_indicator(world, copy)
+    yield from group_picture.list_secondary_indicators(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
-        yield StatusSign(
+        yield StatusIndicator(
             mark("quorum") if agreed else mark("no quorum"),
             "ok" if agreed else "bad",
             "check" if agreed else "cross",
         )
         sees_witness = copy.mirroring.witness_state is WitnessState.CONNECTED
-        yield StatusSign(
+        yield StatusIndicator(
             mark("witness") if sees_witness else mark("no witness"),
             "ok" if sees_witness else "warn",
             "check" if sees_witness else "cross",
         )
 
 
-def _build_service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
+def _build_service_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator:
     if copy.log_full:
-        return StatusSign(mark("log full"), "bad", "warning")
+        return StatusIndicator(mark("log full"), "bad", "warning")
     if not serving.is_serving(world, copy.key):
-        return StatusSign(mark("down"), "bad", "bar")
+        return StatusIndicator(mark("down"), "bad", "bar")
     if copy.group_kind and not groups.get_policy(copy).has_synchronized_copy(copy):
-        return StatusSign(mark("unprotected"), "warn", "warning")
+        return StatusIndicator(mark("unprotected"), "warn", "warning")
     if copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.OFF:
-        queue = _build_queue_face(world, copy)
+        queue = _build_queue_display(world, copy)
         queue_text = formatting.format_kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
         words = (
             tr("asynchronous, {size} behind").format(size=queue_text) if queue_text else mark("asynchronous")
         )
-        return StatusSign(words, "warn", "warning")
-    return StatusSign(mark("in service"), "ok", "dot")
+        return StatusIndicator(words, "warn", "warning")
+    return StatusIndicator(mark("in service"), "ok", "dot")
 
 
-def _build_queue_face(world: World, copy: DatabaseCopy) -> QueueFace | None:
+def _build_queue_display(world: World, copy: DatabaseCopy) -> QueueDisplay | None:
     flow = world.flow
     if copy.source is not None and (copy.mirroring.role is Role.PRINCIPAL or copy.availability.peers):
         queues = [flow.read_stream(stream).send_queue_kb for stream in flow.list_source_streams(copy.source)]
-        return QueueFace(SEND_QUEUE, max(queues, default=0.0))
+        return QueueDisplay(SEND_QUEUE, max(queues, default=0.0))
     if copy.stream is not None:
-        return QueueFace(REDO_QUEUE, flow.read_stream(copy.stream).redo_queue_kb)
+        return QueueDisplay(REDO_QUEUE, flow.read_stream(copy.stream).redo_queue_kb)
     return None
 
 
 # --- clients ------------------------------------------------------------------------------------------------
 
 
-def _build_client_face(world: World, client: Client) -> ClientFace:
+def _build_client_display(world: World, client: Client) -> ClientDisplay:
     if client.connected_to is None:
         looking = any(h == "client.try" and args[0] == client.name for _, _, h, args in world.timers)
         status = (
-            StatusSign(mark("looking for a server"), "warn", "hourglass")
+            StatusIndicator(mark("looking for a server"), "warn", "hourglass")
             if looking
-            else StatusSign(mark("stopped"), "idle", "bar")
+            else StatusIndicator(mark("stopped"), "idle", "bar")
         )
         return _add_rate(client, status, 0.0)
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
@@ -364,23 +366,23 @@ def _build_client_face(world: World, client: Client) -> ClientFace:
     )
     is_disconnected = client.lost_since is not None
     status = (
-        StatusSign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
+        StatusIndicator(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
         if is_disconnected
-        else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
+        else StatusIndicator(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
     return _add_rate(client, status, 0.0 if is_disconnected else rate)
 
 
-def _add_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
+def _add_rate(client: Client, status: StatusIndicator, rate: float) -> ClientDisplay:
     number = formatting.format_number(rate)
     text, short = tr("{rate} transactions/s"), tr("{rate}/s")
-    return ClientFace(client.name, status, text.format(rate=number), short.format(rate=number))
+    return ClientDisplay(client.name, status, text.format(rate=number), short.format(rate=number))
 
 
 # --- links --------------------------------------------------------------------------------------------------
 
 
-def _list_link_faces(world: World) -> Iterator[LinkFace]:
+def _list_link_displays(world: World) -> Iterator[LinkDisplay]:
     drawn_links: set[tuple[str, str]] = set()
     believed: dict[tuple[str, str], list[bool]] = {}
     for (_, server, peer), contact in world.contacts.items():
@@ -395,7 +397,7 @@ def _list_link_faces(world: World) -> Iterator[LinkFace]:
         ends = _sort_ends(a, b)
         if ends not in drawn_links:
             drawn_links.add(ends)
-            yield _build_link_face(world, a, b, kind, believed.get(ends, []))
+            yield _build_link_display(world, a, b, kind, believed.get(ends, []))
 
 
 def _sort_ends(a: str, b: str) -> tuple[str, str]:
@@ -454,25 +456,27 @@ LOG_LINK_KINDS: Final = ("mirroring", "replica")
 """Kinds of links that carry log."""
 
 
-def _build_link_face(world: World, a: str, b: str, kind: str, believed: list[bool]) -> LinkFace:
+def _build_link_display(
+    world: World, a: str, b: str, kind: str, beliefs_connected: list[bool]
+) -> LinkDisplay:
     """Return the face of a link.
 
-    *believed*: for each end of each session, True if this end considers the other one connected.
+    *beliefs_connected*: for each end of each session, True if this end considers the other one connected.
     """
     status = _get_link_status(world, a, b)
-    passing = status.tone != "bad"
+    passing = status.color_name != "bad"
     log_kb_per_s = _get_log_stream(world, a, b) if kind in LOG_LINK_KINDS and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
-        active = any(believed)
-        if passing and believed and not all(believed):
-            status = StatusSign(mark("not connected"), "warn", "ring")
+        active = any(beliefs_connected)
+        if passing and beliefs_connected and not all(beliefs_connected):
+            status = StatusIndicator(mark("not connected"), "warn", "ring")
         elif not passing and active:
-            status = StatusSign(
-                tr("{state}, not detected yet").format(state=status.label), status.tone, status.shape
+            status = StatusIndicator(
+                tr("{state}, not detected yet").format(state=status.label), status.color_name, status.shape
             )
-    return LinkFace(
+    return LinkDisplay(
         a=a,
         b=b,
         kind=kind,
@@ -481,33 +485,33 @@ def _build_link_face(world: World, a: str, b: str, kind: str, believed: list[boo
         measured=_format_link_properties(network.get_link(world, a, b)) if passing else tr("no traffic"),
         active=active,
         log_kb_per_s=log_kb_per_s,
-        acknowledged=log_kb_per_s > 0.0
+        has_synchronous_commit=log_kb_per_s > 0.0
         and (_get_safety(world, a, b) is Safety.FULL or group_picture.is_synchronous(world, a, b)),
-        pinged=kind != "client" and passing and all(believed) and bool(believed),
+        has_pings=kind != "client" and passing and all(beliefs_connected) and bool(beliefs_connected),
     )
 
 
-def _get_link_status(world: World, a: str, b: str) -> StatusSign:
+def _get_link_status(world: World, a: str, b: str) -> StatusIndicator:
     link, reverse_link = network.get_link(world, a, b), network.get_link(world, b, a)
     for end in (a, b):
         is_shown_end = end in world.instances or end in world.computers
         if is_shown_end and not world.get_computer(end).powered:
-            return StatusSign(mark("power off"), "bad", "cross")
+            return StatusIndicator(mark("power off"), "bad", "cross")
         if not network.has_cables(world, end):
-            return StatusSign(mark("cable pulled"), "bad", "cross")
+            return StatusIndicator(mark("cable pulled"), "bad", "cross")
     if not (link.up and reverse_link.up):
-        return StatusSign(mark("cut"), "bad", "cross")
+        return StatusIndicator(mark("cut"), "bad", "cross")
     if not link.passing and not reverse_link.passing:
-        return StatusSign(mark("drops all packets"), "bad", "ring")
+        return StatusIndicator(mark("drops all packets"), "bad", "ring")
     if not link.passing or not reverse_link.passing:
-        return StatusSign(
+        return StatusIndicator(
             tr("no packets {way}").format(way=f"{a} → {b}" if reverse_link.passing else f"{b} → {a}"),
             "bad",
             "bar",
         )
     if any(_list_degraded_flags(world, a, b)):
-        return StatusSign(mark("degraded"), "warn", "warning")
-    return StatusSign(mark("ok"), "ok", "check")
+        return StatusIndicator(mark("degraded"), "warn", "warning")
+    return StatusIndicator(mark("ok"), "ok", "check")
 
 
 def _list_degraded_flags(world: World, a: str, b: str) -> Iterator[bool]:

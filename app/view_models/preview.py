@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import fields
 
-from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
+from app.view_models.faces import ClientDisplay, LinkDisplay, TopologyContents, ServerDisplay
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import build_picture, list_all_copies
+from app.view_models.picture import build_topology_contents, list_copy_displays
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
@@ -18,7 +18,7 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.verbs.lines import parse_input_line
 
-DATABASES_NAMED: Final = 4
+NAMED_DATABASES_MAX: Final = 4
 """Maximum number of databases that are listed by name. More are only counted, because their names would cover
 the picture.
 """
@@ -35,7 +35,7 @@ class ImpactPreview(Struct, frozen=True):
     @property
     def summary(self) -> str:
         """All affected objects in one line. Many databases are only counted."""
-        has_many = len(self.databases) > DATABASES_NAMED
+        has_many = len(self.databases) > NAMED_DATABASES_MAX
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
             n=formatting.format_number(len(self.databases))
         )
@@ -49,7 +49,7 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
     If *truth* is False, as in an exam, return only the objects that *line* names.
     """
     item = parse_input_line(line, world.tick)
-    before = build_picture(world)
+    before = build_topology_contents(world)
     named_objects = set(item.args)
     if not truth:
         return ImpactPreview(
@@ -60,11 +60,11 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
         simulator.apply_input(copy, item)
     except InputError:
         return ImpactPreview((), ())
-    new_picture = build_picture(copy)
+    new_picture = build_topology_contents(copy)
     changed_targets = {
         target
-        for target, face in _collect_faces(before).items()
-        if _collect_faces(new_picture).get(target) != face
+        for target, face in _collect_displays(before).items()
+        if _collect_displays(new_picture).get(target) != face
     }
     changed_targets |= {
         ActionTarget("link", link_pair) for link_pair in _list_pairs(new_picture) - _list_pairs(before)
@@ -75,31 +75,31 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
         if target in changed_targets
         or (target.kind in ("server", "client") and target.names[0] in named_objects)
     ]
-    copies_before, copies_after = list_all_copies(world), list_all_copies(copy)
+    copies_before, copies_after = list_copy_displays(world), list_copy_displays(copy)
     databases = dict.fromkeys(a.database for a, b in zip(copies_before, copies_after, strict=False) if a != b)
     databases |= dict.fromkeys(name for name in world.list_databases() if name in named_objects)
     return ImpactPreview(tuple(targets), tuple(databases))
 
 
-def _collect_faces(picture: Picture) -> dict[ActionTarget, tuple[object, ...]]:
+def _collect_displays(contents: TopologyContents) -> dict[ActionTarget, tuple[object, ...]]:
     """Return each object on the canvas -> its appearance."""
     faces: dict[ActionTarget, tuple[object, ...]] = {}
-    for server in picture.servers:
+    for server in contents.servers:
         faces[ActionTarget("server", (server.name,))] = _collect_content(server)
-    for client in picture.clients:
+    for client in contents.clients:
         faces[ActionTarget("client", (client.name,))] = _collect_content(client)
-    for link in picture.links:
+    for link in contents.links:
         faces[ActionTarget("link", (link.a, link.b))] = _collect_content(link)
     return faces
 
 
-def _collect_content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:
-    return tuple(getattr(face, field.name) for field in fields(face))
+def _collect_content(display: ServerDisplay | ClientDisplay | LinkDisplay) -> tuple[object, ...]:
+    return tuple(getattr(display, field.name) for field in fields(display))
 
 
-def _list_targets(picture: Picture) -> list[ActionTarget]:
-    return list(_collect_faces(picture))
+def _list_targets(contents: TopologyContents) -> list[ActionTarget]:
+    return list(_collect_displays(contents))
 
 
-def _list_pairs(picture: Picture) -> set[tuple[str, str]]:
-    return {(link.a, link.b) for link in picture.links}
+def _list_pairs(contents: TopologyContents) -> set[tuple[str, str]]:
+    return {(link.a, link.b) for link in contents.links}

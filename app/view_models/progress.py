@@ -5,10 +5,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from app.files.summary import LEVELS, ScenarioSummary
-from app.learning.memory import PracticedRun, SkillStanding, estimate_skills
-from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
-from app.storage import ResultRow, ScenarioResults, compute_records
+from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
+from app.learning.memory import PracticedRun, SkillEstimate, estimate_skills
+from app.learning.next_drills import DrillCandidate, DrillRecommendation, recommend_drills
+from app.storage import ResultRow, ScenarioResults, group_results_by_scenario
 from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.shapes import Calibration, ReportRow
 from engine.drill.running.modes import DrillMode
@@ -18,8 +18,8 @@ class LearnerProgress(Struct, frozen=True):
     """Progress of a learner at one time."""
 
     computed_at: datetime
-    skills: tuple[SkillStanding, ...]
-    recommendations: tuple[Recommendation, ...]
+    skills: tuple[SkillEstimate, ...]
+    recommendations: tuple[DrillRecommendation, ...]
     """Recommended scenarios, the most needed first."""
     records: Mapping[str, ScenarioResults]
     """Scenario -> results of finished runs."""
@@ -57,18 +57,20 @@ def compute_progress(
     """Return the progress at *current_time* of a learner with these results and *answers*."""
     scored = [summary for summary in summaries if summary.scored]
     runs = list_practiced_runs(newest_first)
-    courses = [DrillCandidate(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
+    courses = [DrillCandidate(s.name, s.skills, DIFFICULTY_LEVELS.index(s.level), s.minutes) for s in scored]
     trained = {summary.name: summary.skills for summary in scored}
     return LearnerProgress(
         current_time,
         tuple(estimate_skills(runs, trained, current_time)),
         tuple(recommend_drills(runs, courses, current_time)),
-        compute_records(newest_first),
+        group_results_by_scenario(newest_first),
         compute_calibration(answers),
     )
 
 
-def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dict[str, object]:
+def convert_progress_to_json(
+    learner_progress: LearnerProgress, titles: Mapping[str, str]
+) -> dict[str, object]:
     """Return the progress as JSON types. *titles*: scenario -> title."""
     return {
         "at": learner_progress.computed_at.isoformat(timespec="seconds"),
@@ -81,7 +83,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
                 "runs": standing.runs,
                 "spaced_successes": standing.successes,
                 "proved": standing.proved,
-                "last": _format_time(standing.last_time),
+                "last": _format_time(standing.last_practice_time),
                 "due": _format_time(standing.due_time),
                 "is_due": standing.is_review_due(learner_progress.computed_at),
             }
@@ -110,7 +112,7 @@ def as_json(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> dic
     }
 
 
-def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
+def format_progress_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -> list[str]:
     """Return the progress as text lines: skills as bars, then the recommendations.
 
     *titles*: scenario -> title.
@@ -121,14 +123,14 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
         bar = "#" * round(standing.mastery / 5.0)
         runs = f"{standing.runs} run{'s' if standing.runs != 1 else ''}"
         due_text = (
-            f", last {standing.last_time:%Y-%m-%d}, due {standing.due_time:%Y-%m-%d}"
+            f", last {standing.last_practice_time:%Y-%m-%d}, due {standing.due_time:%Y-%m-%d}"
             if standing.due_time
             else ""
         )
         due_mark = "  DUE" if standing.is_review_due(learner_progress.computed_at) else ""
         text = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
         lines.append(
-            f"{text}{runs if standing.runs else 'never practiced'}{due_text if standing.last_time else ''}{due_mark}"
+            f"{text}{runs if standing.runs else 'never practiced'}{due_text if standing.last_practice_time else ''}{due_mark}"
         )
     lines.append("")
     for advice in learner_progress.recommendations:
@@ -152,5 +154,5 @@ def format_lines(learner_progress: LearnerProgress, titles: Mapping[str, str]) -
     return lines
 
 
-def _format_time(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")
+def _format_time(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat(timespec="seconds")

@@ -44,7 +44,7 @@ class ComparedAction(Struct, frozen=True):
     """Action in the second run at this time; empty if there is none."""
 
 
-class _Figure(Struct, frozen=True):
+class _ComparedFigure(Struct, frozen=True):
     name: str
     read_value: Callable[[Report], float | None]
     """Function that reads the figure from a report."""
@@ -68,34 +68,38 @@ def _find_longest_failover_s(report: Report) -> float | None:
 
 
 FIGURES: Final = (
-    _Figure(
+    _ComparedFigure(
         mark("points"),
         lambda report: report["score"]["total"] if report["score"]["scored"] else None,
         formatting.format_plain_number,
         is_more_better=True,
     ),
-    _Figure(
+    _ComparedFigure(
         mark("goals met"),
         lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
         _format_count,
         is_more_better=True,
     ),
-    _Figure(mark("downtime"), _create_sum_reader("downtime_s"), formatting.format_seconds),
-    _Figure(mark("unprotected"), _create_sum_reader("exposed_s"), formatting.format_seconds),
-    _Figure(mark("committed transactions lost"), _create_sum_reader("lost_transactions"), _format_count),
-    _Figure(mark("log lost"), _create_sum_reader("lost_kb"), formatting.format_kb),
-    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _format_count, is_more_better=None),
-    _Figure(mark("longest failover"), _find_longest_failover_s, formatting.format_seconds),
-    _Figure(
+    _ComparedFigure(mark("downtime"), _create_sum_reader("downtime_s"), formatting.format_seconds),
+    _ComparedFigure(mark("unprotected"), _create_sum_reader("exposed_s"), formatting.format_seconds),
+    _ComparedFigure(
+        mark("committed transactions lost"), _create_sum_reader("lost_transactions"), _format_count
+    ),
+    _ComparedFigure(mark("log lost"), _create_sum_reader("lost_kb"), formatting.format_kb),
+    _ComparedFigure(
+        mark("failovers"), lambda report: len(report["failovers"]), _format_count, is_more_better=None
+    ),
+    _ComparedFigure(mark("longest failover"), _find_longest_failover_s, formatting.format_seconds),
+    _ComparedFigure(
         mark("hints"),
         lambda report: sum(event["kind"] == "hint" for event in report["events"]),
         _format_count,
     ),
-    _Figure(mark("rewound"), lambda report: len(report["rewinds"]), _format_count),
-    _Figure(
+    _ComparedFigure(mark("rewound"), lambda report: len(report["rewinds"]), _format_count),
+    _ComparedFigure(
         mark("commands and actions"), lambda report: len(report["inputs"]), _format_count, is_more_better=None
     ),
-    _Figure(
+    _ComparedFigure(
         mark("length of the run"),
         lambda report: float(report["ended_at_s"]),
         formatting.format_seconds,
@@ -105,7 +109,7 @@ FIGURES: Final = (
 """Figures that are compared for any two runs. `tr` translates the names."""
 
 
-def list_figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
+def compare_figures(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """Return the figures of both runs. A figure that neither run has is omitted."""
     rows = [
         ComparisonRow(
@@ -123,7 +127,9 @@ def list_figures(left_report: Report, right_report: Report) -> list[ComparisonRo
     return rows + [row for figure in FIGURES for row in _compare_figure(figure, left_report, right_report)]
 
 
-def _compare_figure(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
+def _compare_figure(
+    figure: _ComparedFigure, left_report: Report, right_report: Report
+) -> Iterator[ComparisonRow]:
     left_value, right_value = figure.read_value(left_report), figure.read_value(right_report)
     if left_value is not None or right_value is not None:
         left_text, right_text = (
@@ -136,7 +142,7 @@ def _compare_figure(figure: _Figure, left_report: Report, right_report: Report) 
         yield ComparisonRow(tr(figure.name), left_text, right_text, difference, verdict)
 
 
-def list_score_items(left_report: Report, right_report: Report) -> list[ComparisonRow]:
+def compare_score_items(left_report: Report, right_report: Report) -> list[ComparisonRow]:
     """Return every score item that either run has, in the order of the left run."""
     items = [
         {item["name"]: item for item in report["score"]["items"]} for report in (left_report, right_report)
@@ -177,14 +183,14 @@ def _format_item(item: ItemJson | None) -> str:
 def _format_difference(
     left_value: float | None,
     right_value: float | None,
-    write: Callable[[float], str],
+    format_value: Callable[[float], str],
     more_is_better: bool | None,
 ) -> tuple[str, str]:
-    if left_value is None or right_value is None or write(left_value) == write(right_value):
+    if left_value is None or right_value is None or format_value(left_value) == format_value(right_value):
         return "", ""
     delta = right_value - left_value
     verdict = "" if more_is_better is None else BETTER if (delta > 0) == more_is_better else WORSE
-    return ("+" if delta > 0 else "−") + write(abs(delta)), verdict
+    return ("+" if delta > 0 else "−") + format_value(abs(delta)), verdict
 
 
 def list_compared_actions(left_report: Report, right_report: Report) -> list[ComparedAction]:

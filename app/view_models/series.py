@@ -326,14 +326,14 @@ def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
     return float(kb[-1]) / -pace if pace < -ESTIMATE_RATE_MIN_KB_PER_S else None
 
 
-def estimate_s_until_full(t_s: Array, kb: Array, room_kb: float) -> float | None:
-    """Return the estimated seconds until *room_kb* are used.
+def estimate_s_until_full(t_s: Array, kb: Array, available_kb: float) -> float | None:
+    """Return the estimated seconds until *available_kb* are used.
 
     The result is 0 if they are already used, and None if the value does not grow.
     """
     pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:
         return None
-    if kb[-1] >= room_kb:
+    if kb[-1] >= available_kb:
         return 0.0
-    return (room_kb - float(kb[-1])) / pace if pace > ESTIMATE_RATE_MIN_KB_PER_S else None
+    return (available_kb - float(kb[-1])) / pace if pace > ESTIMATE_RATE_MIN_KB_PER_S else None

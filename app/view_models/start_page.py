@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from msgspec import Struct
 
 from app.files.learning_paths import LearningPath, get_position_in_path, load_learning_paths
-from app.files.summary import LEVELS, ScenarioSummary
+from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging import skills
 
 if TYPE_CHECKING:
-    from app.learning.next_drills import Recommendation
+    from app.learning.next_drills import DrillRecommendation
     from app.view_models.progress import LearnerProgress
 
 
-PASS_POINTS: Final = 60.0
+PASS_SCORE_MIN: Final = 60.0
 """Points that pass a drill, the same limit as RATINGS in app/learning/memory.py."""
 
 SHORT_LABELS: Final = {
@@ -44,7 +44,7 @@ class ResultLabel(NamedTuple):
     """Short label for the learner's result of a drill."""
 
     text: str
-    tone: str
+    color_name: str
     """Name of a color token."""
 
 
@@ -82,14 +82,14 @@ class DrillCard(ScenarioSummary):
         return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **results)
 
     @property
-    def passed(self) -> bool:
+    def is_passed(self) -> bool:
         """Return whether the drill was passed."""
-        return self.best is not None and self.best >= PASS_POINTS
+        return self.best is not None and self.best >= PASS_SCORE_MIN
 
     @property
-    def failed(self) -> bool:
+    def is_failed(self) -> bool:
         """True if the last run did not pass, and no earlier run did."""
-        return self.scored and self.last is not None and not self.passed
+        return self.scored and self.last is not None and not self.is_passed
 
     @property
     def path_order(self) -> tuple[int, int, int, str]:
@@ -98,7 +98,7 @@ class DrillCard(ScenarioSummary):
         return (
             list(load_learning_paths()).index(self.technology),
             position,
-            LEVELS.index(self.level),
+            DIFFICULTY_LEVELS.index(self.level),
             self.title,
         )
 
@@ -119,7 +119,7 @@ class DrillCard(ScenarioSummary):
         return " · ".join(filter(None, parts))
 
     @property
-    def state(self) -> ResultLabel:
+    def result_label(self) -> ResultLabel:
         """Return the learner's progress in the drill as a short label."""
         if not self.scored:
             return ResultLabel(tr("Free play"), "muted")
@@ -127,7 +127,7 @@ class DrillCard(ScenarioSummary):
             return ResultLabel("", "muted")
         if self.last is None:
             return ResultLabel(tr("Started") if self.was_begun else tr("Not started"), "muted")
-        if self.passed:
+        if self.is_passed:
             points = formatting.format_plain_number(self.best or 0.0)
             text = tr("✓ Passed, {points} · due") if self.is_due else tr("✓ Passed, {points}")
             return ResultLabel(text.format(points=points), "warn" if self.is_due else "ok")
@@ -159,9 +159,9 @@ def get_level_title(level: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], ...]] = (
+CARD_ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], ...]] = (
     (mark("By path"), lambda card: card.path_order),
-    (mark("Easiest first"), lambda card: (LEVELS.index(card.level), card.minutes, card.title)),
+    (mark("Easiest first"), lambda card: (DIFFICULTY_LEVELS.index(card.level), card.minutes, card.title)),
     (mark("Shortest first"), lambda card: (card.minutes, card.title)),
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0, card.title)),
     (mark("By title"), lambda card: (card.title.lower(),)),
@@ -175,7 +175,7 @@ FIRST_DRILL: Final = "automatic-failover"
 STEM_LETTERS_MIN: Final = 4
 """Minimum letters that remain of a word after its ending is removed."""
 
-DURATIONS: Final = (
+DURATION_CHOICES: Final = (
     (mark("Up to 6 min"), 0, 6),
     (mark("7 to 10 min"), 7, 10),
     (mark("Over 10 min"), 11, 10_000),
@@ -183,7 +183,7 @@ DURATIONS: Final = (
 """(title, minimum minutes, maximum minutes) of each choice of the duration filter."""
 
 
-class Filters(Struct, frozen=True):
+class DrillFilters(Struct, frozen=True):
     """Selected filters of the start page. None means no filter."""
 
     technology: str | None = None
@@ -200,13 +200,15 @@ class Filters(Struct, frozen=True):
 
     def is_match(self, card: DrillCard) -> bool:
         """Return whether *card* matches every filter. The search is not checked; `filter_cards` applies it."""
-        _, duration_min, greatest = DURATIONS[self.duration] if self.duration is not None else ("", 0, 10_000)
+        _, duration_min, greatest = (
+            DURATION_CHOICES[self.duration] if self.duration is not None else ("", 0, 10_000)
+        )
         return (
             self.technology in (None, card.technology)
             and self.version in (None, card.version)
             and self.level in (None, card.level)
             and duration_min <= card.minutes <= greatest
-            and not (self.not_passed and (card.passed or not card.scored))
+            and not (self.not_passed and (card.is_passed or not card.scored))
         )
 
 
@@ -219,7 +221,7 @@ def stem_word(term: str) -> str:
     return term
 
 
-FILL_WORDS: Final = frozenset(
+STOP_WORDS: Final = frozenset(
     ("a", "an", "and", "are", "at", "by", "for", "in", "is", "my", "of", "on", "the", "to")
 )
 """Words that a search ignores."""
@@ -274,21 +276,21 @@ def _compile_pattern(beginnings: Iterable[str]) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=8)
-def _read_search(search: str) -> tuple[SearchWord, ...]:
+def _parse_search(search: str) -> tuple[SearchWord, ...]:
     """Return the words of *search* without fill words; all words if there are only fill words."""
     terms = [word for term in search.lower().split() for word in WAIT_TYPES.get(term, term).split()]
-    return tuple(map(SearchWord, [term for term in terms if term not in FILL_WORDS] or terms))
+    return tuple(map(SearchWord, [term for term in terms if term not in STOP_WORDS] or terms))
 
 
-def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard]:
+def filter_cards(cards: Sequence[DrillCard], filters: DrillFilters) -> list[DrillCard]:
     """Return the matching cards in the selected order.
 
     In a search, matches in titles and summaries come first.
 
     If no card matches all words of the search, return the cards that match the most words.
     """
-    matching = sorted(filter(filters.is_match, cards), key=ORDERS[filters.order][1])
-    words = _read_search(filters.search)
+    matching = sorted(filter(filters.is_match, cards), key=CARD_ORDERS[filters.order][1])
+    words = _parse_search(filters.search)
     if not words:
         return matching
     ranks = {card.name: [word.rank_card(card) for word in words] for card in matching}
@@ -302,7 +304,7 @@ def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard
 
 def has_all_words(card: DrillCard, search: str) -> bool:
     """Return whether *card* contains every word of the search."""
-    return all(word.rank_card(card) for word in _read_search(search))
+    return all(word.rank_card(card) for word in _parse_search(search))
 
 
 def list_versions(cards: Sequence[DrillCard]) -> list[str]:
@@ -328,7 +330,7 @@ def list_path_progress(cards: Sequence[DrillCard]) -> list[PathProgress]:
     for path in load_learning_paths().values():
         drills = [card for card in cards if card.technology == path.key and card.scored]
         remaining_cards = sorted(
-            (card for card in drills if not card.passed), key=lambda card: card.path_order
+            (card for card in drills if not card.is_passed), key=lambda card: card.path_order
         )
         path_progress.append(
             PathProgress(
@@ -349,7 +351,7 @@ class NextDrill(Struct, frozen=True):
     """Reason for the recommendation."""
 
 
-def recommend(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDrill | None:
+def recommend_next_drill(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDrill | None:
     """Return the next drill for a due skill; otherwise the last failed drill, or the next drill of the path."""
     by_name = {card.name: card for card in cards if card.scored}
     newest_first = sorted(
@@ -365,16 +367,16 @@ def recommend(cards: Sequence[DrillCard], progress: LearnerProgress) -> NextDril
         if recommendation.due_time is not None and recommendation.scenario in by_name:
             return NextDrill(by_name[recommendation.scenario], _format_due_reason(recommendation, progress))
     for card in taken_cards:
-        if card.failed and card.last is not None:
+        if card.is_failed and card.last is not None:
             points = formatting.format_plain_number(card.last)
             return NextDrill(card, tr("You scored {points} of 100 last time.").format(points=points))
     return _find_next_in_path(cards, taken_cards)
 
 
-def _format_due_reason(recommendation: Recommendation, progress: LearnerProgress) -> str:
+def _format_due_reason(recommendation: DrillRecommendation, progress: LearnerProgress) -> str:
     skill = recommendation.skills[0]
     last_time = next(
-        (standing.last_time for standing in progress.skills if standing.skill.key == skill.key), None
+        (standing.last_practice_time for standing in progress.skills if standing.skill.key == skill.key), None
     )
     days = _count_days(last_time, progress.computed_at) if last_time is not None else 0
     if days <= 0:

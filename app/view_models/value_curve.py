@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from engine.constants import TICKS_PER_S
@@ -21,7 +21,7 @@ LOSS_BY_LABEL: Final = {name: points for points, name in SEGMENT_LABELS}
 SHOWN_LOSS_MIN: Final = LOSS_BY_LABEL["good"]
 """Minimum loss of an action or wait that is marked as a loss, in points."""
 
-TONES: Final = {
+SEGMENT_STYLES: Final = {
     "brilliant": (mark("brilliant"), "info"),
     "best": (mark("best"), "ok"),
     "good": (mark("minor loss"), "ok"),
@@ -31,13 +31,13 @@ TONES: Final = {
 }
 """Label of an action or wait -> name and tone."""
 
-LINE_LENGTH_MAX: Final = 220
+ACTION_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
 
 INFO_SEVERITY_MAX: Final = 10
 """Highest severity of a message that is not an error."""
 
-LEVELS: Final = (0, 25, 50, 75, 100)
+GRID_LINE_POINTS: Final = (0, 25, 50, 75, 100)
 """Points at which the drawing of the curve has a horizontal line."""
 
 
@@ -60,10 +60,10 @@ def list_legend_entries() -> tuple[tuple[str, str], ...]:
     )
 
 
-def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
+def merge_waits(run_segments: Sequence[RunSegment]) -> list[RunSegment]:
     """Return the segments, with consecutive waits of small losses merged into one segment."""
     segments: list[RunSegment] = []
-    for move in moves:
+    for move in run_segments:
         before = segments[-1] if segments else None
         waits = before is not None and before.line == move.line == WAITING
         if (
@@ -83,34 +83,40 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
     return segments
 
 
-def find_marked_segments(account: RegretAnalysis) -> list[RunSegment]:
+def find_marked_segments(regret_analysis: RegretAnalysis) -> list[RunSegment]:
     """Return the segments that the curve marks: every action, and each wait that lost points."""
     return [
-        move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= SHOWN_LOSS_MIN
+        move
+        for move in merge_waits(regret_analysis.moves)
+        if move.line != WAITING or move.regret >= SHOWN_LOSS_MIN
     ]
 
 
-def list_slopes(account: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
+def list_falling_parts(regret_analysis: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
     """Yield (tone, points) for each falling part of the curve."""
-    waits = [move for move in account.moves if move.line == WAITING]
-    for stop in find_marked_segments(account):
+    waits = [move for move in regret_analysis.moves if move.line == WAITING]
+    for stop in find_marked_segments(regret_analysis):
         if stop.regret >= SHOWN_LOSS_MIN:
             segments = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
             ends = [((move.tick, move.before), (move.until, move.after)) for move in segments]
-            yield TONES[stop.label][1], list(chain(*ends))
+            yield SEGMENT_STYLES[stop.label][1], list(chain(*ends))
 
 
-def get_end_tick(account: RegretAnalysis) -> Tick:
+def get_end_tick(regret_analysis: RegretAnalysis) -> Tick:
     """Return the end of the curve. It is always later than the start, even for an empty run."""
-    return max((tick for tick, _ in account.curve), default=1) or 1
+    return max((tick for tick, _ in regret_analysis.curve), default=1) or 1
 
 
-def describe_curve(account: RegretAnalysis) -> str:
+def describe_curve(regret_analysis: RegretAnalysis) -> str:
     """Return a text for screen readers: the start value of the curve and each change."""
     text = tr("{moment}: {points} points")
-    falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
+    falls = [
+        point
+        for n, point in enumerate(regret_analysis.curve)
+        if not n or point[1] != regret_analysis.curve[n - 1][1]
+    ]
     return "; ".join(
-        text.format(moment=format_moment(tick), points=format_points(value)) for tick, value in falls
+        text.format(moment=format_run_tick(tick), points=format_points(value)) for tick, value in falls
     )
 
 
@@ -129,65 +135,65 @@ def format_uncertainty() -> str:
     return tr("A better continuation may exist.")
 
 
-def format_certainty(account: RegretAnalysis) -> str:
+def format_certainty(regret_analysis: RegretAnalysis) -> str:
     """Return a sentence that says whether more points could have been possible than the curve shows."""
-    doubt = account.largest_gap
+    doubt = regret_analysis.largest_gap
     if doubt is None:
         return tr("Proven: no higher score than shown was possible at any time.")
     text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     points_text = text.format(
-        moment=format_moment(doubt.tick),
+        moment=format_run_tick(doubt.tick),
         known=format_points(doubt.value),
         most=format_points(doubt.upper_bound),
     )
     return f"{format_uncertainty()} {points_text}"
 
 
-def format_no_return(tick: Tick) -> str:
+def format_point_of_no_return_time(tick: Tick) -> str:
     """Format the point of no return."""
-    return tr("point of no return {moment}").format(moment=format_moment(tick))
+    return tr("point of no return {moment}").format(moment=format_run_tick(tick))
 
 
 # --- actions and waits --------------------------------------------------------------------------------------
 
 
-def format_accuracy(account: RegretAnalysis) -> str:
+def format_accuracy(regret_analysis: RegretAnalysis) -> str:
     """Format the accuracy in percent."""
     return tr("Accuracy {accuracy}%.").format(
-        accuracy=formatting.format_plain_number(round(account.accuracy))
+        accuracy=formatting.format_plain_number(round(regret_analysis.accuracy))
     )
 
 
-def format_cost(move: RunSegment) -> str:
+def format_segment_loss(segment: RunSegment) -> str:
     """Return the label of the segment and the points that it lost."""
-    called = tr(TONES[move.label][0])
-    return f"{called}, −{format_points(move.regret)}" if move.regret >= SHOWN_LOSS_MIN else called
+    called = tr(SEGMENT_STYLES[segment.label][0])
+    return f"{called}, −{format_points(segment.regret)}" if segment.regret >= SHOWN_LOSS_MIN else called
 
 
-def format_move(
-    move: RunSegment,
+def format_segment(
+    segment: RunSegment,
     choices_by_question: Mapping[str, Sequence[str]],
-    chance: LastChance | None = None,
+    last_chance: LastChance | None = None,
     refused: Container[tuple[Tick, str]] = (),
 ) -> str:
     """Return the time and the action of a segment.
 
-    *choices_by_question*: question -> its choices. *chance*: last chance of the run to reach all goals.
+    *choices_by_question*: question -> its choices. *last_chance*: last chance of the run to reach all goals.
     *refused*: time and line of each command that a server refused.
     """
-    if move.line != WAITING:
-        text = f"{format_moment(move.tick)}  {format_line(move.line, choices_by_question)}"
-        if (move.tick, move.line) in refused:
+    if segment.line != WAITING:
+        text = f"{format_run_tick(segment.tick)}  {format_line(segment.line, choices_by_question)}"
+        if (segment.tick, segment.line) in refused:
             return tr("{command}, refused by the server").format(command=text)
         return text
-    if chance is not None and is_last_chance(move, chance):
-        return tr("{moment}  last chance missed").format(moment=format_moment(move.tick))
+    if last_chance is not None and is_last_chance(segment, last_chance):
+        return tr("{moment}  last chance missed").format(moment=format_run_tick(segment.tick))
     return tr("{start} to {end}  waiting").format(
-        start=format_moment(move.tick), end=format_moment(move.until)
+        start=format_run_tick(segment.tick), end=format_run_tick(segment.until)
     )
 
 
-def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
+def list_refused_batches(report: Report) -> frozenset[tuple[Tick, str]]:
     """Return (tick, line) of the batches that a server refused: those with an error and without a result."""
     return frozenset(
         (to_ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
@@ -197,29 +203,37 @@ def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
     )
 
 
-def is_last_chance(move: RunSegment, chance: LastChance) -> bool:
-    """Return whether *move* is the point at which the run lost its last chance to reach all goals."""
-    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.remaining_actions)
-
-
-def format_point_of_no_return(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return a sentence with the point of no return, and the action or the missed first step that caused it."""
-    text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
-    if chance.line == WAITING:
-        text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
-    return text.format(moment=format_moment(chance.tick), act=format_last_chance(chance, choices_by_question))
-
-
-def format_last_chance(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the missed first step of the last chance, or the action that ended the chance."""
-    return (
-        format_first_step(chance, choices_by_question)
-        if chance.line == WAITING
-        else format_line(chance.line, choices_by_question)
+def is_last_chance(segment: RunSegment, last_chance: LastChance) -> bool:
+    """Return whether *segment* is the point at which the run lost its last chance to reach all goals."""
+    return (segment.tick, segment.line, segment.best) == (
+        last_chance.tick,
+        last_chance.line,
+        last_chance.remaining_actions,
     )
 
 
-def format_missed_goals(chance: LastChance) -> str:
+def format_point_of_no_return(
+    last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]
+) -> str:
+    """Return a sentence with the point of no return, and the action or the missed first step that caused it."""
+    text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
+    if last_chance.line == WAITING:
+        text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
+    return text.format(
+        moment=format_run_tick(last_chance.tick), act=format_last_chance(last_chance, choices_by_question)
+    )
+
+
+def format_last_chance(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+    """Return the missed first step of the last chance, or the action that ended the chance."""
+    return (
+        format_first_step(last_chance, choices_by_question)
+        if last_chance.line == WAITING
+        else format_line(last_chance.line, choices_by_question)
+    )
+
+
+def format_missed_goals(last_chance: LastChance) -> str:
     """Return a sentence with the goals that were no longer reachable after the last chance."""
     goals = ", ".join(
         f"“{goal}”"
@@ -227,18 +241,18 @@ def format_missed_goals(chance: LastChance) -> str:
         else tr("“{goal}” by {moment}").format(
             goal=goal, moment=formatting.format_run_time(last_tick / TICKS_PER_S)
         )
-        for goal, last_tick in chance.missed_goals
+        for goal, last_tick in last_chance.missed_goals
     )
-    if chance.line == WAITING:
+    if last_chance.line == WAITING:
         return tr("One second later, these steps no longer meet {goals}.").format(goals=goals)
     return tr("After this, these steps no longer meet {goals}.").format(goals=goals)
 
 
-def format_first_step(chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
+def format_first_step(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Return the first step of the last chance, or a text that nothing more was needed."""
     return (
-        format_input(chance.remaining_actions[0], choices_by_question)
-        if chance.remaining_actions
+        format_input(last_chance.remaining_actions[0], choices_by_question)
+        if last_chance.remaining_actions
         else tr("do nothing more")
     )
 
@@ -250,4 +264,4 @@ def format_input(input_: Input, choices_by_question: Mapping[str, Sequence[str]]
 
 def format_line(line: str, choices_by_question: Mapping[str, Sequence[str]]) -> str:
     """Return a readable description of an input line."""
-    return shorten_line(describe_input(line, choices_by_question), LINE_LENGTH_MAX)
+    return shorten_line(describe_input(line, choices_by_question), ACTION_LENGTH_MAX)

@@ -7,14 +7,14 @@ from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import escape_invisible
 
 
-class AcceptedFile(Struct, frozen=True):
+class AcceptedFileRow(Struct, frozen=True):
     """Row of the list. Title and author may come from a stranger. An empty field is unknown."""
 
     sha256: str
@@ -24,11 +24,11 @@ class AcceptedFile(Struct, frozen=True):
     """Date of acceptance, such as 2026-11-21."""
 
 
-def _make_safe_reader(read: Callable[[AcceptedFile], str]) -> Callable[[AcceptedFile], str]:
+def _make_safe_reader(read: Callable[[AcceptedFileRow], str]) -> Callable[[AcceptedFileRow], str]:
     return lambda accepted_text: escape_invisible(read(accepted_text)).replace("\n", " ") or tr("unknown")
 
 
-COLUMNS: Final[tuple[TableColumn[AcceptedFile], ...]] = (
+ACCEPTED_FILE_COLUMNS: Final[tuple[TableColumn[AcceptedFileRow], ...]] = (
     TableColumn(
         title=mark("Title"),
         text=_make_safe_reader(lambda one: one.title),
@@ -53,7 +53,7 @@ COLUMNS: Final[tuple[TableColumn[AcceptedFile], ...]] = (
 )
 
 
-class AcceptedFiles(QDialog):
+class AcceptedFilesDialog(QDialog):
     """Dialog with the list of accepted files and its actions."""
 
     forget_wanted = Signal(list)
@@ -70,7 +70,7 @@ class AcceptedFiles(QDialog):
         )
         label.setWordWrap(True)
         label.setProperty("muted", "true")
-        self.list = TableView(TableModel(COLUMNS), self.windowTitle())
+        self.list = TableView(TableModel(ACCEPTED_FILE_COLUMNS), self.windowTitle())
         self.list.set_empty_text(tr("No accepted files."))
         self.list.selectionModel().selectionChanged.connect(lambda *_: self._show_buttons())
         self.forget, self.forget_all = QPushButton(tr("&Forget")), QPushButton(tr("Forget &all"))
@@ -89,18 +89,18 @@ class AcceptedFiles(QDialog):
         row.addWidget(self.forget_all)
         row.addStretch()
         row.addWidget(close)
-        lay_column(label, (self.list, 1), row, parent=self, spacing=10)
+        build_widget_column(label, (self.list, 1), row, parent=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 44 * em, 24 * em)
 
-    def show_files(self, files: Sequence[AcceptedFile]) -> None:
+    def show_files(self, files: Sequence[AcceptedFileRow]) -> None:
         """Show *files* and select the first one."""
         self.list.table.replace_rows(files)
         if files:
             self.list.selectRow(0)
         self._show_buttons()
 
-    def _get_selected_files(self) -> list[AcceptedFile]:
+    def _get_selected_files(self) -> list[AcceptedFileRow]:
         rows = sorted({index.row() for index in self.list.selectionModel().selectedRows()})
         return [self.list.table.rows[row] for row in rows]
 

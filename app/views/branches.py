@@ -28,8 +28,8 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
 from app.widgets.axes import TimeAxis, ValueAxis, compute_value_range
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import follow_selection, set_box_name
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import make_selected_row_current, set_accessible_box_name
 from app.words import formatting
 from app.words.formatting import KB, PER_S
 from app.words.language import mark, tr
@@ -60,7 +60,7 @@ class BranchRow(Struct, frozen=True):
     points: str
 
 
-def list_branch_rows(tree: BranchTree) -> list[BranchRow]:
+def build_branch_rows(tree: BranchTree) -> list[BranchRow]:
     """Return a row for every branch. A parent precedes its children."""
     return [_build_row(tree, name, tree.get_history(name).drill) for name in tree.list_names()]
 
@@ -138,18 +138,18 @@ def _format_event(event: Event | None) -> str:
     return f"{server_prefix}{text[:200]} ({formatting.format_run_time(event.t_s, 2)})"
 
 
-TITLES: Final = {
+CURVE_TITLES: Final = {
     "send_queue_kb": mark("Send queue"),
     "redo_queue_kb": mark("Redo queue"),
     "transactions_per_s": mark("Transactions/s"),
 }
-AXIS_SAMPLE: Final = "1,023 MB"
+AXIS_LABEL_SAMPLE: Final = "1,023 MB"
 AXIS_MARGIN_PX: Final = 14
 AXIS_TOP_MIN: Final = 1.0
 """Minimum top of an axis, even if all values are 0."""
 
 
-class BranchCurves(QWidget):
+class BranchPlots(QWidget):
     """Plots in a column. The left run is dashed and gray, the right run is colored."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -158,10 +158,10 @@ class BranchCurves(QWidget):
         self._curves: Sequence[CounterCurve] = ()
         self._redraw_timer = QTimer(self, singleShot=True)
         self._redraw_timer.timeout.connect(self._show_theme)
-        lay_column(self._view, parent=self, margins=0)
+        build_widget_column(self._view, parent=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._redraw_timer.start)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._redraw_timer.start)
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
         """Show the curves of one database, in their order."""
@@ -169,7 +169,7 @@ class BranchCurves(QWidget):
         self._draw()
 
     def _draw(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._view.clear()
         first, small = None, theme.resize_font(self.font(), 0.9)
         metrics = QFontMetrics(small)
@@ -179,9 +179,11 @@ class BranchCurves(QWidget):
             value_axis = ValueAxis(unit, logarithmic=False)
             plot = self._view.addPlot(number, 0, axisItems={"bottom": time_axis, "left": value_axis})
             plot.setTitle(
-                html.escape(tr(TITLES[curve.counter])), color=colors.muted, size=f"{small.pointSizeF():g}pt"
+                html.escape(tr(CURVE_TITLES[curve.counter])),
+                color=colors.muted,
+                size=f"{small.pointSizeF():g}pt",
             )
-            value_axis.setWidth(metrics.horizontalAdvance(AXIS_SAMPLE) + AXIS_MARGIN_PX)
+            value_axis.setWidth(metrics.horizontalAdvance(AXIS_LABEL_SAMPLE) + AXIS_MARGIN_PX)
             for axis in (value_axis, time_axis):
                 axis.setPen(colors.border)
                 axis.setTextPen(colors.muted)
@@ -206,7 +208,7 @@ class BranchCurves(QWidget):
             time_axis.setStyle(showValues=number == len(self._curves) - 1)
 
     def _show_theme(self) -> None:
-        self._view.setBackground(theme.get_tokens(self.palette()).surface)
+        self._view.setBackground(theme.get_theme_tokens(self.palette()).surface)
         self._draw()
 
 
@@ -218,7 +220,7 @@ def _list_points(values: Sequence[float | None]) -> tuple[Array, Array]:
 CURVES_HEIGHT_LINES = 24
 """Height of the curves in lines of text."""
 
-STATES_MAX = 40
+STATE_ROWS_MAX = 40
 """Maximum number of rows of states. Rows that differ come first, because a run can have hundreds of
 databases.
 """
@@ -233,28 +235,28 @@ class BranchComparison(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self._tree: BranchTree | None = None
         self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
-        set_box_name(self.left, tr("Left branch"))
-        set_box_name(self.right, tr("Right branch"))
-        set_box_name(self.database, tr("Database shown in the charts"))
+        set_accessible_box_name(self.left, tr("Left branch"))
+        set_accessible_box_name(self.right, tr("Right branch"))
+        set_accessible_box_name(self.database, tr("Database shown in the charts"))
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show_comparison())
         self.database.activated.connect(lambda _: self._show_curves())
 
-        self.curves = BranchCurves()
+        self.curves = BranchPlots()
         self._legend = _build_label("", muted=True)
-        self._parted = _build_label("")
+        self._difference_label = _build_label("")
         self._tables = QVBoxLayout()
         self._lay_out()
 
     def _lay_out(self) -> None:
         widget = QWidget()
-        column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
+        column = build_widget_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
         row = build_row(_build_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
             row.addWidget(box)
         column.addLayout(row)
-        column.addWidget(self._parted)
+        column.addWidget(self._difference_label)
         column.addLayout(self._tables)
         layout = build_row(
             _build_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database
@@ -292,16 +294,16 @@ class BranchComparison(QScrollArea):
                 widget.hide()
                 widget.deleteLater()
         if left is right:
-            self._parted.setText(tr("Choose two branches to compare them."))
+            self._difference_label.setText(tr("Choose two branches to compare them."))
         else:
-            self._parted.setText(
+            self._difference_label.setText(
                 format_first_difference(difference.find_first_difference(left, right), *names)
             )
         outcomes = [format_outcome_cells(row) for row in difference.compare_outcomes(left, right)]
         self._tables.addWidget(
             _build_table(tr("Outcome"), ("", *names, tr("difference")), outcomes, numbers=True)
         )
-        states = sorted(difference.compare_states(left, right), key=lambda row: row.is_equal)[:STATES_MAX]
+        states = sorted(difference.compare_states(left, right), key=lambda row: row.is_equal)[:STATE_ROWS_MAX]
         rows = [
             (localize(row.what), localize(row.left), localize(row.right), "" if row.is_equal else "≠")
             for row in states
@@ -333,7 +335,7 @@ def _build_table(
     """Return a card with a title and *rows*. Rows whose last cell shows a difference are bold."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(_build_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
+    layout = build_widget_column(_build_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
     grid = QGridLayout()
     grid.setHorizontalSpacing(20)
     grid.setVerticalSpacing(4)
@@ -355,8 +357,15 @@ def _build_table(
     return card
 
 
-COLUMNS = (mark("Branch"), mark("Branched at"), mark("End"), mark("Down"), mark("Lost"), mark("Points"))
-TIPS = (
+BRANCH_COLUMNS = (
+    mark("Branch"),
+    mark("Branched at"),
+    mark("End"),
+    mark("Down"),
+    mark("Lost"),
+    mark("Points"),
+)
+COLUMN_TOOLTIPS = (
     mark("Name; ● marks the current branch"),
     mark("Time at which the branch starts"),
     mark("End of the branch"),
@@ -364,7 +373,7 @@ TIPS = (
     mark("Committed transactions lost"),
     mark("Current or final points"),
 )
-_CURRENT_MARK = "● "
+_CURRENT_BRANCH_PREFIX = "● "
 
 TREE_MARGIN_LINES: Final = 3
 """Width of the margins and the scroll bar next to the columns, in line heights."""
@@ -377,7 +386,7 @@ class BranchPage(QWidget):
 
     switched = Signal(str)
     renamed = Signal(str, str)
-    pruned = Signal(str)
+    branch_removal_wanted = Signal(str)
     leave_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -385,9 +394,9 @@ class BranchPage(QWidget):
         self._tree: BranchTree | None = None
         self.tree = QTreeWidget()
         self.tree.setAccessibleName(tr("Branches"))
-        follow_selection(self.tree)
-        self.tree.setHeaderLabels([tr(title) for title in COLUMNS])
-        for column, tip in enumerate(TIPS):
+        make_selected_row_current(self.tree)
+        self.tree.setHeaderLabels([tr(title) for title in BRANCH_COLUMNS])
+        for column, tip in enumerate(COLUMN_TOOLTIPS):
             self.tree.headerItem().setToolTip(column, tr(tip))
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.tree.setRootIsDecorated(True)
@@ -398,7 +407,7 @@ class BranchPage(QWidget):
         self.go_on = self._build_button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
         self.go_on.setProperty("primary", "true")
         self.rename = self._build_button(tr("Rename…"), self._ask_for_name, "F2")
-        self.prune = self._build_button(tr("Remove"), self._prune, tr("Del"))
+        self.prune = self._build_button(tr("Remove"), self._remove_selected_branch, tr("Del"))
         self.back = self._build_button(tr("Back"), self.leave_wanted.emit, "Esc")
         self._note = QLabel(wordWrap=True)
         self._note.setProperty("muted", "true")
@@ -415,7 +424,7 @@ class BranchPage(QWidget):
         title.setFont(theme.resize_font(title.font(), 1.5, bold=True))
         buttons = build_row(self.go_on, self.rename, self.prune, 0, self.back)
         widget = QWidget()
-        lay_column(
+        build_widget_column(
             title, self._note, (self.tree, 1), buttons, parent=widget, margins=(18, 14, 8, 14), spacing=8
         )
         split = self._split = QSplitter(Qt.Orientation.Horizontal)
@@ -431,13 +440,13 @@ class BranchPage(QWidget):
     def show_tree(self, tree: BranchTree) -> None:
         """Show every branch of *tree* and select the current one."""
         self._tree = tree
-        rows = list_branch_rows(tree)
+        rows = build_branch_rows(tree)
         items: dict[str, QTreeWidgetItem] = {}
         self.tree.clear()
         for row in rows:
             item = items[row.name] = QTreeWidgetItem(_format_cells(row))
             item.setData(0, Qt.ItemDataRole.UserRole, row.name)
-            for column in range(1, len(COLUMNS)):
+            for column in range(1, len(BRANCH_COLUMNS)):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             if row.is_current:
                 font = item.font(0)
@@ -463,12 +472,12 @@ class BranchPage(QWidget):
         self._note.setText(text if len(rows) > 1 else single_run_text)
         self.tree.setCurrentItem(items[tree.current])
         self._show_selected_branch()
-        self._make_room()
+        self._fit_tree_width()
 
-    def _make_room(self) -> None:
+    def _fit_tree_width(self) -> None:
         """Make the tree as wide as its columns, but leave nearly half of the page to the comparison."""
-        widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
-        heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
+        widths = [self.tree.sizeHintForColumn(column) for column in range(len(BRANCH_COLUMNS))]
+        heads = [self.tree.header().sectionSizeHint(column) for column in range(len(BRANCH_COLUMNS))]
         total_width = sum(self._split.sizes())
         margin = TREE_MARGIN_LINES * self.fontMetrics().height()
         wanted_width = min(sum(map(max, widths, heads)) + margin, round(TREE_SHARE_MAX * total_width))
@@ -497,7 +506,7 @@ class BranchPage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         callbacks_by_key = {
             Qt.Key.Key_F2: self._ask_for_name,
-            Qt.Key.Key_Delete: self._prune,
+            Qt.Key.Key_Delete: self._remove_selected_branch,
             Qt.Key.Key_Escape: self.leave_wanted.emit,
         }
         do = callbacks_by_key.get(Qt.Key(event.key()))
@@ -516,11 +525,11 @@ class BranchPage(QWidget):
         if text and text.strip() and name:
             self.renamed.emit(name, text)
 
-    def _prune(self) -> None:
+    def _remove_selected_branch(self) -> None:
         if self.prune.isEnabled():
-            self.pruned.emit(self.selected_branch)
+            self.branch_removal_wanted.emit(self.selected_branch)
 
 
 def _format_cells(row: BranchRow) -> list[str]:
-    name = f"{_CURRENT_MARK}{row.name}" if row.is_current else row.name
+    name = f"{_CURRENT_BRANCH_PREFIX}{row.name}" if row.is_current else row.name
     return [name, row.from_text, row.time_text, row.downtime, row.lost_time, row.points]

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.layouts import build_row, lay_column, mark_primary
+from app.widgets.layouts import build_row, build_widget_column, mark_primary
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
 from engine.drill.authoring.scenario import escape_invisible
@@ -70,7 +70,7 @@ class ImportedBundlesDialog(QDialog):
         for button in (self.open_button, self.remove, close):
             button.setAutoDefault(False)
         row = build_row(self.remove, 0, self.open_button, close)
-        lay_column(self._empty_label, (self.tree, 1), row, parent=self, spacing=10)
+        build_widget_column(self._empty_label, (self.tree, 1), row, parent=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 34 * em, 24 * em)
 
@@ -162,7 +162,7 @@ class NewBundleDialog(QDialog):
         mark_primary(self.save)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        lay_column(label, form, (self.drills, 1), self.buttons, parent=self)
+        build_widget_column(label, form, (self.drills, 1), self.buttons, parent=self)
         em = self.fontMetrics().height()
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()

@@ -12,8 +12,8 @@ from app.view_models import cluster_manager
 from app.view_models.cluster_manager import ClusterAction, ClusterRow
 from app.widgets import theme
 from app.widgets.bars import build_menu_button, enable_context_menu
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import set_box_name
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event
@@ -28,11 +28,11 @@ TREE_KIND_LABELS: Final = {
     "resource": mark("resource"),
     "witness": mark("witness"),
 }
-COLUMNS: Final[tuple[TableColumn[cluster_manager.ClusterRow], ...]] = (
+CLUSTER_COLUMNS: Final[tuple[TableColumn[cluster_manager.ClusterRow], ...]] = (
     TableColumn(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
            bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
     TableColumn(title=mark("Type"), text=lambda row: tr(TREE_KIND_LABELS[row.kind]), sample=mark("resource")),
-    TableColumn(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
+    TableColumn(title=mark("Status"), text=lambda row: row.state, color_name=lambda row: row.color_name, sample="OfflinePending"),
     TableColumn(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
     TableColumn(title=mark("Votes and owners"), text=lambda row: row.details, tip=lambda row: row.details),
 )  # fmt: skip
@@ -51,11 +51,11 @@ class ClusterManager(QWidget):
         self._world: World | None = None
         self._drawn_state: tuple[object, ...] = ()
         self.nodes = QComboBox()
-        set_box_name(self.nodes, tr("Node that the manager is connected to"))
+        set_accessible_box_name(self.nodes, tr("Node that the manager is connected to"))
         self.nodes.currentIndexChanged.connect(lambda _: self._draw())
         self.title = QLabel(wordWrap=True)
         self.title.setContentsMargins(8, 2, 8, 2)
-        self.model = TableModel(COLUMNS)
+        self.model = TableModel(CLUSTER_COLUMNS)
         self.table = TableView(self.model, tr("Failover Cluster Manager"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         enable_context_menu(self.table, self.fill_menu)
@@ -65,7 +65,7 @@ class ClusterManager(QWidget):
             build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
             margins=(6, 4, 6, 0),
         )
-        lay_column(bar, self.title, (self.table, 1), parent=self, margins=0, spacing=3)
+        build_widget_column(bar, self.title, (self.table, 1), parent=self, margins=0, spacing=3)
         theme.call_after_events(self, theme.SHOW_EVENTS, self._draw)
 
     # --- view interface -----------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class ClusterManager(QWidget):
     def _draw(self) -> None:
         if self._world is None:
             return
-        names = cluster_manager.list_nodes(self._world)
+        names = cluster_manager.list_usable_nodes(self._world)
         if names != [self.nodes.itemText(index) for index in range(self.nodes.count())]:
             before = self.nodes.currentText()
             self.nodes.blockSignals(True)
@@ -111,8 +111,8 @@ class ClusterManager(QWidget):
             self.nodes.addItems(names)
             self.nodes.setCurrentIndex(names.index(before) if before in names else 0 if names else -1)
             self.nodes.blockSignals(False)
-        self.title.setText(cluster_manager.format_title(self._world, self.nodes.currentText()))
-        self.model.update_rows(cluster_manager.list_rows(self._world, self.nodes.currentText()))
+        self.title.setText(cluster_manager.format_cluster_title(self._world, self.nodes.currentText()))
+        self.model.update_rows(cluster_manager.list_cluster_rows(self._world, self.nodes.currentText()))
 
     # --- actions ------------------------------------------------------------------------------------------
 
@@ -126,7 +126,9 @@ class ClusterManager(QWidget):
         """Fill *menu* with the actions of the selected row. Return False if there are none."""
         if self._world is None or self.selected_row is None:
             return False
-        actions = cluster_manager.list_actions(self._world, self.nodes.currentText(), self.selected_row)
+        actions = cluster_manager.list_cluster_actions(
+            self._world, self.nodes.currentText(), self.selected_row
+        )
         for action in actions:
             menu.addAction(action.label).triggered.connect(
                 lambda _=False, action=action: self._run_action(action)

@@ -9,21 +9,21 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import lay_column
-from app.widgets.reader import announce
+from app.widgets.layouts import build_widget_column
+from app.widgets.reader import announce_text
 from engine.overrides import override
 
-GAP_PX: Final = 12
-SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (20.0, 1.0), (17.0, 1.0))
+BUBBLE_GAP_PX: Final = 12
+BUBBLE_SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (20.0, 1.0), (17.0, 1.0))
 """Width in line heights and text scale, in order of preference. The first size that covers nothing is used."""
 TITLE_SCALE: Final = 1.12
-TAIL_PX: Final = 26
+TAIL_WIDTH_PX: Final = 26
 """Width of the tail at the edge of the bubble."""
-TARGET_WEIGHT: Final = 8
+COVERED_TARGET_WEIGHT: Final = 8
 """Weight of the covered area of the object itself, relative to other objects."""
 
 
-class _Pointer(QWidget):
+class _TargetFrame(QWidget):
     """Frame around the object, with a tail from the bubble to the frame. Clicks pass through it."""
 
     def __init__(self, parent: QWidget) -> None:
@@ -42,7 +42,7 @@ class _Pointer(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.translate(-self.pos())
@@ -56,11 +56,11 @@ class _Pointer(QWidget):
             max(target.top(), min(bubble.center().y(), target.bottom())),
         )
         root = QPoint(
-            max(bubble.left() + TAIL_PX, min(tip.x(), bubble.right() - TAIL_PX)),
-            max(bubble.top() + TAIL_PX, min(tip.y(), bubble.bottom() - TAIL_PX)),
+            max(bubble.left() + TAIL_WIDTH_PX, min(tip.x(), bubble.right() - TAIL_WIDTH_PX)),
+            max(bubble.top() + TAIL_WIDTH_PX, min(tip.y(), bubble.bottom() - TAIL_WIDTH_PX)),
         )
         upright = bubble.top() > target.bottom() or bubble.bottom() < target.top()
-        half_width = QPoint(TAIL_PX // 2, 0) if upright else QPoint(0, TAIL_PX // 2)
+        half_width = QPoint(TAIL_WIDTH_PX // 2, 0) if upright else QPoint(0, TAIL_WIDTH_PX // 2)
         painter.setPen(QPen(colors.accent, 2.0))
         painter.setBrush(colors.raised)
         painter.drawPolygon(QPolygon([root - half_width, tip, root + half_width]))
@@ -79,7 +79,7 @@ class CoachMark(QFrame):
         self._target: Callable[[], QRect] = QRect
         self._other_boxes: Callable[[], list[QRect]] = list
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self._pointer = _Pointer(parent)
+        self._pointer = _TargetFrame(parent)
         self.count, self.title, self.text = QLabel(), QLabel(), QLabel()
         self.count.setProperty("muted", "true")
         self.text.setWordWrap(True)
@@ -100,7 +100,9 @@ class CoachMark(QFrame):
         buttons.addWidget(self.skip)
         buttons.addStretch(1)
         buttons.addWidget(self.next)
-        column = lay_column(head, self.text, buttons, parent=self, margins=(16, 10, 14, 10), spacing=6)
+        column = build_widget_column(
+            head, self.text, buttons, parent=self, margins=(16, 10, 14, 10), spacing=6
+        )
         self._column, self._buttons = column, buttons
         self._placing = QTimer(self, singleShot=True, interval=0)
         """Timer that places the bubble again when the layout is stable."""
@@ -136,7 +138,7 @@ class CoachMark(QFrame):
         self._move_to_free_rect()
         self._placing.start()
         self.next.setFocus(Qt.FocusReason.OtherFocusReason)
-        announce(self, self.accessibleName())
+        announce_text(self, self.accessibleName())
 
     def dismiss(self) -> None:
         """Hide the bubble. If the focus is in the bubble, move it to the next widget."""
@@ -160,13 +162,13 @@ class CoachMark(QFrame):
         other_boxes = [other_box for other_box in self._other_boxes() if other_box != target_rect]
 
         def compute_cost(rect: QRect) -> tuple[int, int]:
-            covered = TARGET_WEIGHT * _measure_covered_area(rect, target_rect) + sum(
+            covered = COVERED_TARGET_WEIGHT * _measure_covered_area(rect, target_rect) + sum(
                 _measure_covered_area(rect, other_box) for other_box in other_boxes
             )
             return covered, (rect.center() - target_rect.center()).manhattanLength()
 
         candidates: list[tuple[tuple[int, int], QRect, tuple[float, float]]] = []
-        for size in SIZES:
+        for size in BUBBLE_SIZES:
             self._set_size(*size)
             best = min(self._list_candidates(target_rect, other_boxes), key=compute_cost)
             candidates.append((compute_cost(best), best, size))
@@ -185,9 +187,9 @@ class CoachMark(QFrame):
         self.title.setFont(theme.resize_font(self.font(), scale * TITLE_SCALE, bold=True))
         self.text.setFont(theme.resize_font(self.font(), scale))
         self._buttons.invalidate()
-        room = sum(button.sizeHint().width() for button in (self.skip, self.next)) + 3 * GAP_PX
-        room = max(room, self.title.sizeHint().width() + self.count.sizeHint().width() + GAP_PX)
-        width = min(max(round(units * line), room + 32), self._window.width() - 2 * GAP_PX)
+        room = sum(button.sizeHint().width() for button in (self.skip, self.next)) + 3 * BUBBLE_GAP_PX
+        room = max(room, self.title.sizeHint().width() + self.count.sizeHint().width() + BUBBLE_GAP_PX)
+        width = min(max(round(units * line), room + 32), self._window.width() - 2 * BUBBLE_GAP_PX)
         self.setFixedWidth(width)
         self.text.setFixedWidth(width - 32)
         self.text.setMinimumHeight(0)  # otherwise the minimum height of the previous text would remain
@@ -197,19 +199,21 @@ class CoachMark(QFrame):
 
     def _list_candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
         """Return candidate rectangles next to *target_rect*, then along the edges of *other_rects*."""
-        inner_rect = self._window.rect().adjusted(GAP_PX, GAP_PX, -GAP_PX, -GAP_PX)
+        inner_rect = self._window.rect().adjusted(
+            BUBBLE_GAP_PX, BUBBLE_GAP_PX, -BUBBLE_GAP_PX, -BUBBLE_GAP_PX
+        )
         box = QRect(QPoint(0, 0), self.size())
         middle = target_rect.center() - box.center()
         points = [
-            QPoint(middle.x(), target_rect.bottom() + GAP_PX),
-            QPoint(middle.x(), target_rect.top() - GAP_PX - box.height()),
-            QPoint(target_rect.right() + GAP_PX, middle.y()),
-            QPoint(target_rect.left() - GAP_PX - box.width(), middle.y()),
+            QPoint(middle.x(), target_rect.bottom() + BUBBLE_GAP_PX),
+            QPoint(middle.x(), target_rect.top() - BUBBLE_GAP_PX - box.height()),
+            QPoint(target_rect.right() + BUBBLE_GAP_PX, middle.y()),
+            QPoint(target_rect.left() - BUBBLE_GAP_PX - box.width(), middle.y()),
         ]
-        step_x, down = box.width() + GAP_PX, box.height() + GAP_PX
+        step_x, down = box.width() + BUBBLE_GAP_PX, box.height() + BUBBLE_GAP_PX
         edges = [inner_rect.adjusted(step_x, down, -step_x, -down), target_rect, *other_rects]
-        xs = {x for edge in edges for x in (edge.left() - step_x, edge.left(), edge.right() + GAP_PX)}
-        ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + GAP_PX)}
+        xs = {x for edge in edges for x in (edge.left() - step_x, edge.left(), edge.right() + BUBBLE_GAP_PX)}
+        ys = {y for edge in edges for y in (edge.top() - down, edge.top(), edge.bottom() + BUBBLE_GAP_PX)}
         points += [QPoint(x, y) for x in xs for y in ys]
         return [_move_into_window(box.translated(point), inner_rect) for point in points]
 
@@ -234,7 +238,7 @@ class CoachMark(QFrame):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setBrush(colors.raised)

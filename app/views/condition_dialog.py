@@ -6,8 +6,8 @@ from typing import Final
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
-from app.widgets.layouts import lay_column, mark_primary
-from app.widgets.reader import announce, set_box_name
+from app.widgets.layouts import build_widget_column, mark_primary
+from app.widgets.reader import announce_text, set_accessible_box_name
 from app.words.language import tr
 
 TYPING_PAUSE_MS: Final = 900
@@ -17,7 +17,7 @@ TYPING_PAUSE_MS: Final = 900
 class ConditionDialog(QDialog):
     """Dialog for a condition in the syntax of goals. The examples use names of the current drill."""
 
-    wanted = Signal(str)
+    condition_chosen = Signal(str)
     """Signal: valid condition."""
 
     def __init__(
@@ -30,13 +30,13 @@ class ConditionDialog(QDialog):
         self.text = QComboBox(editable=True)
         self.text.addItems(list(examples))
         self.text.setMinimumContentsLength(44)
-        set_box_name(self.text, tr("Condition"))
+        set_accessible_box_name(self.text, tr("Condition"))
         self.text.editTextChanged.connect(lambda _: self._check())
         label = QLabel(tr("Run at full speed until this condition is met:"))
         label.setBuddy(self.text)
         self.problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self._thinking = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
-        self._thinking.timeout.connect(lambda: announce(self, self.problem.text()))
+        self._typing_timer = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
+        self._typing_timer.timeout.connect(lambda: announce_text(self, self.problem.text()))
         hint = QLabel(tr("Combine states, queues and times with and, or, not. Example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip
         hint.setWordWrap(True)
@@ -49,7 +49,7 @@ class ConditionDialog(QDialog):
         mark_primary(self.run)
         self.buttons.accepted.connect(self._accept)
         self.buttons.rejected.connect(self.reject)
-        lay_column(label, self.text, self.problem, hint, self.buttons, parent=self)
+        build_widget_column(label, self.text, self.problem, hint, self.buttons, parent=self)
         self._check()
         edit = self.text.lineEdit()
         assert edit is not None
@@ -59,8 +59,8 @@ class ConditionDialog(QDialog):
         problem = self._problem_of(self.text.currentText())
         self.problem.setText(problem or tr("The condition is valid."))
         self.run.setEnabled(not problem)
-        self._thinking.start()
+        self._typing_timer.start()
 
     def _accept(self) -> None:
         self.accept()
-        self.wanted.emit(self.text.currentText())
+        self.condition_chosen.emit(self.text.currentText())

@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.view_models.connection_string import (
-    describe_connection,
+    build_connection_string,
     describe_driver,
-    find_change,
+    build_change_input,
     read_driver_log,
 )
 from app.widgets import theme
@@ -16,7 +16,7 @@ from app.widgets.layouts import mark_primary
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 
-EDITOR_LINES: Final = 3
+EDITOR_HEIGHT_LINES: Final = 3
 
 
 class ConnectionEditor(QDialog):
@@ -34,7 +34,7 @@ class ConnectionEditor(QDialog):
         self.text.setFont(theme.build_fixed_font())
         self.text.setAccessibleName(tr("Connection string"))
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight((EDITOR_LINES + 1) * self.fontMetrics().height())
+        self.text.setFixedHeight((EDITOR_HEIGHT_LINES + 1) * self.fontMetrics().height())
         self.driver = QLabel(wordWrap=True)
         self.log = QPlainTextEdit(readOnly=True)
         self.log.setFont(theme.build_fixed_font())
@@ -62,7 +62,7 @@ class ConnectionEditor(QDialog):
             return
         first, self._drill = self._drill is not drill, drill
         if first:
-            self.text.setPlainText(describe_connection(client))
+            self.text.setPlainText(build_connection_string(client))
             self._lines = -1
         self.driver.setText(describe_driver(client))
         lines = read_driver_log(drill.events, self._client)
@@ -74,7 +74,7 @@ class ConnectionEditor(QDialog):
 
     def _find_change(self) -> str:
         client = self._drill.world.clients.get(self._client) if self._drill is not None else None
-        return find_change(client, self.text.toPlainText()) if client is not None else ""
+        return build_change_input(client, self.text.toPlainText()) if client is not None else ""
 
     def _show_change(self) -> None:
         self.apply.setEnabled(bool(self._find_change()))

@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.view_models import dashboard
 from app.view_models.dashboard import (
-    SEVERITY_TONES,
+    SEVERITY_COLORS,
     DatabaseRow,
     GroupDashboard,
     ReplicaRow,
     format_issues,
-    get_worst_issue,
+    get_worst_severity,
 )
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import set_box_name
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -31,7 +31,7 @@ from engine.protocol.groups import FailoverPrecondition, list_preconditions
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-REFRESH_TICKS: Final = to_ticks(10.0)
+REFRESH_INTERVAL_TICKS: Final = to_ticks(10.0)
 """Refresh interval of log positions and queues while nothing else changes. Assumed. Management Studio
 refreshes every 30 s.
 """
@@ -42,7 +42,7 @@ HEADER_HEIGHT_ROWS: Final = 2
 _ISSUES_COLUMN: Final[TableColumn[ReplicaRow | DatabaseRow]] = TableColumn(
     title=mark("Issues"),
     text=lambda row: format_issues(row.issues) or tr("Healthy"),
-    tone=lambda row: SEVERITY_TONES[get_worst_issue(row.issues)],
+    color_name=lambda row: SEVERITY_COLORS[get_worst_severity(row.issues)],
     tip=lambda row: format_issues(row.issues),
     sample="Availability replica",
 )
@@ -124,7 +124,7 @@ REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
     TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
     TableColumn(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
-           tone=lambda row: "ok" if row.holds else "bad"),
+           color_name=lambda row: "ok" if row.holds else "bad"),
     TableColumn(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
            sample="NODE_1 AUTOMATIC"),
     TableColumn(title=mark("Where to check"), text=lambda row: translated(row.seen_in),
@@ -132,7 +132,7 @@ REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
 )  # fmt: skip
 
 
-class Dashboard(QWidget):
+class GroupDashboardView(QWidget):
     """Read-only dashboard of a group, as the selected server knows it.
 
     A secondary knows only its own replica.
@@ -147,8 +147,8 @@ class Dashboard(QWidget):
         self._is_chosen = False
         self._drawn_state: tuple[object, ...] = ()
         self.servers, self.groups = QComboBox(), QComboBox()
-        set_box_name(self.servers, tr("Server instance"))
-        set_box_name(self.groups, tr("Availability group"))
+        set_accessible_box_name(self.servers, tr("Server instance"))
+        set_accessible_box_name(self.groups, tr("Availability group"))
         for box in (self.servers, self.groups):
             box.currentIndexChanged.connect(lambda _: self._choose())
         self.summary = QLabel(wordWrap=True)
@@ -174,7 +174,7 @@ class Dashboard(QWidget):
         self._split, self._rows = split, list[int]()
         for table in self.tables:
             split.addWidget(table)
-        lay_column(bar, self.summary, (split, 1), parent=self, margins=0, spacing=3)
+        build_widget_column(bar, self.summary, (split, 1), parent=self, margins=0, spacing=3)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -196,7 +196,7 @@ class Dashboard(QWidget):
                 tuple(map(id, world.contacts.values())),
                 tuple(map(id, world.instances.values())),
                 tuple(map(id, world.computers.values())),
-                world.tick // REFRESH_TICKS,
+                world.tick // REFRESH_INTERVAL_TICKS,
             )
             if object_ids != self._drawn_state:
                 self._drawn_state = object_ids
@@ -230,7 +230,7 @@ class Dashboard(QWidget):
         world = self._world
         if world is None:
             return
-        _fill_box(self.servers, dashboard.list_servers(world))
+        _fill_box(self.servers, dashboard.list_replica_servers(world))
         server = self.servers.currentText()
         groups = dashboard.find_groups(world, server) if server else {}
         # until the user selects a server, show the first one that answers

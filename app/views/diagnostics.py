@@ -6,14 +6,14 @@ from msgspec import Struct
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QHeaderView, QLabel, QPushButton, QWidget
 
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 
 
-class LogLine(Struct, frozen=True):
+class CheckResultRow(Struct, frozen=True):
     """Row with the result of one check."""
 
     is_ok: bool
@@ -22,11 +22,11 @@ class LogLine(Struct, frozen=True):
     text: str
 
 
-COLUMNS: Final[tuple[TableColumn[LogLine], ...]] = (
+CHECK_COLUMNS: Final[tuple[TableColumn[CheckResultRow], ...]] = (
     TableColumn(
         title=mark("State"),
         text=lambda line: tr("✓ OK") if line.is_ok else tr("✗ check this"),
-        tone=lambda line: "ok" if line.is_ok else "bad",
+        color_name=lambda line: "ok" if line.is_ok else "bad",
         sample="✗ check this",
     ),
     TableColumn(title=mark("Item"), text=lambda line: localize(line.name), sample="storage and more"),
@@ -46,7 +46,7 @@ class DiagnosticsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Check of this installation"))
         self._message = QLabel(wordWrap=True)
-        self.lines = TableView(TableModel(COLUMNS), tr("Checks"))
+        self.lines = TableView(TableModel(CHECK_COLUMNS), tr("Checks"))
         header = self.lines.horizontalHeader()
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self._check_button, self.save = (
@@ -63,7 +63,7 @@ class DiagnosticsDialog(QDialog):
             row.addWidget(button)
         row.addStretch()
         row.addWidget(close)
-        lay_column(self._message, (self.lines, 1), row, parent=self)
+        build_widget_column(self._message, (self.lines, 1), row, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
     def begin_check(self) -> None:
@@ -72,7 +72,7 @@ class DiagnosticsDialog(QDialog):
         self._message.setText(tr("Checking… This takes a few seconds."))
         self._check_button.setEnabled(False)
 
-    def add_result(self, line: LogLine) -> None:
+    def add_result(self, line: CheckResultRow) -> None:
         """Add a result to the list."""
         self.lines.table.append_rows([line])
 

@@ -31,7 +31,7 @@ class ErrorLogLine(Struct, frozen=True):
     server: str | None
     source: str
     message: str
-    tone: str | None = None
+    color_name: str | None = None
 
     @property
     def search_text(self) -> str:
@@ -39,7 +39,7 @@ class ErrorLogLine(Struct, frozen=True):
         return f"{self.date} {self.source} {self.message}"
 
 
-def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
+def iterate_log_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
     """Yield the lines of an "errorlog" event: a message, preceded by an `Error: …` line if it is an error."""
     error = get_data(event, ErrorLogData)
     if error is None:
@@ -54,10 +54,10 @@ def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
     yield ErrorLogLine(event.t_s, date, event.server, source, event.text, tone)
 
 
-COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (
+LOG_COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (
     TableColumn(title=mark("Date"), text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
     TableColumn(title=mark("Source"), text=lambda line: line.source, sample="spid21s"),
-    TableColumn(title=mark("Message"), text=lambda line: line.message, tone=lambda line: line.tone,
+    TableColumn(title=mark("Message"), text=lambda line: line.message, color_name=lambda line: line.color_name,
            tip=lambda line: line.message),
 )  # fmt: skip
 
@@ -66,19 +66,19 @@ NARROW_COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (
     TableColumn(
         title=mark("Time"), text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"
     ),
-    *COLUMNS[1:],
+    *LOG_COLUMNS[1:],
 )
 
 
-class ErrorLog(EventTable):
+class ErrorLogView(EventTable):
     """View with the ERRORLOG of each server in a tab."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
             "ERRORLOG",
-            COLUMNS,
+            LOG_COLUMNS,
             NARROW_COLUMNS,
-            iterate_lines,
+            iterate_log_lines,
             has_all_tab=False,
             kinds=("errorlog",),
             empty_text=tr("No ERRORLOG entries on {server} since the drill started."),

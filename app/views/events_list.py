@@ -16,7 +16,7 @@ from engine.events import EVENT_KIND_INFOS, Event, EventKind, SqlData, SqlDoneDa
 from engine.model import World
 from engine.overrides import override
 
-KIND_TONES: Final = {
+EVENT_KIND_COLORS: Final = {
     "fault": "bad",
     "detected": "warn",
     "failover": "accent",
@@ -64,7 +64,7 @@ def _format_text(row: EventRow) -> str:
     return localize(row.text)
 
 
-def build_rows(event: Event, world: World) -> Iterator[EventRow]:
+def build_event_rows(event: Event, world: World) -> Iterator[EventRow]:
     """Yield the row of an event. A batch is represented by its first line."""
     text = event.text
     if isinstance(event.data, SqlData | SqlDoneData):
@@ -76,10 +76,10 @@ def build_rows(event: Event, world: World) -> Iterator[EventRow]:
     yield EventRow(event.t_s, event.kind, event.server, event.database, text)
 
 
-COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = (
+EVENT_COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = (
     TableColumn(title=mark("Time"), text=lambda row: formatting.format_run_time(row.t_s, 2), is_number=True,
            sample="1:00:00.00"),
-    TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: KIND_TONES.get(row.kind),
+    TableColumn(title=mark("Kind"), text=lambda row: row.label, color_name=lambda row: EVENT_KIND_COLORS.get(row.kind),
            sample=mark("Monitor alert")),
     TableColumn(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
     TableColumn(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
@@ -88,7 +88,7 @@ COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = (
 
 
 NARROW_COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = tuple(
-    column for column in COLUMNS if column.title != "Database"
+    column for column in EVENT_COLUMNS if column.title != "Database"
 )
 
 
@@ -101,9 +101,9 @@ class EventsList(EventTable):
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(
             tr("Events"),
-            COLUMNS,
+            EVENT_COLUMNS,
             NARROW_COLUMNS,
-            build_rows,
+            build_event_rows,
             has_all_tab=True,
             empty_text=empty,
             parent=parent,

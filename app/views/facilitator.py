@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.prose import MarkdownView
 from app.words import formatting
 from app.words.language import tr
@@ -33,11 +33,11 @@ class InstructorPanel(QScrollArea):
         self._shown_entries: tuple[int, ...] = ()
         self._notes = MarkdownView(full_height=True)
         self._coming_title = QLabel(tr("Upcoming events"))
-        self._coming = QLabel()
-        self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
-        self._coming.setWordWrap(True)
+        self._coming_events = QLabel()
+        self._coming_events.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+        self._coming_events.setWordWrap(True)
         widget = QWidget()
-        lay_column(self._notes, self._coming_title, self._coming, 0, parent=widget)
+        build_widget_column(self._notes, self._coming_title, self._coming_events, 0, parent=widget)
         self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -51,7 +51,7 @@ class InstructorPanel(QScrollArea):
         self._drill = drill
         self._shown_entries = ()
         self._notes.show_text(drill.scenario.facilitator or tr("No notes from the author."))
-        self._coming.setText("")
+        self._coming_events.setText("")
         self.show_world(drill.world)
 
     @Slot(object)
@@ -61,7 +61,7 @@ class InstructorPanel(QScrollArea):
             return
         coming = self._drill.list_scheduled_inputs()
         key = tuple(tick for tick, _ in coming)
-        if key != self._shown_entries or not self._coming.text():
+        if key != self._shown_entries or not self._coming_events.text():
             self._shown_entries = key
             questions_by_name = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
             lines = [
@@ -69,7 +69,7 @@ class InstructorPanel(QScrollArea):
                 + describe_input(item.line_without_time, questions_by_name)
                 for tick, item in coming
             ]
-            self._coming.setText("\n".join(lines) or tr("No events scheduled."))
+            self._coming_events.setText("\n".join(lines) or tr("No events scheduled."))
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:

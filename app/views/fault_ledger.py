@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.view_models.picture import HasPermissions
 from app.widgets import keys, theme
 from app.widgets.bars import ButtonBar
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -40,7 +40,7 @@ KEYBOARD_REASONS: Final = (
 )
 
 REVERTED, FELT, NOT_FELT = mark("undone"), mark("active"), mark("not detected")
-_SIGNS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
+_STATE_SYMBOLS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
 """State -> symbol and theme color."""
 
 
@@ -80,7 +80,7 @@ def _format_effective_time(fault: Fault) -> str:
     return f"{_format_time(fault.effective_tick)} ({_format_delay(fault)})"
 
 
-def _find_tone(fault: Fault) -> str | None:
+def _get_state_color(fault: Fault) -> str | None:
     return "muted" if fault.reverted_tick is not None else None
 
 
@@ -117,27 +117,31 @@ def _format_help(fault: Fault) -> str:
     return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("by a T-SQL statement")
 
 
-COLUMNS: Final[tuple[TableColumn[Fault], ...]] = (
+FAULT_COLUMNS: Final[tuple[TableColumn[Fault], ...]] = (
     TableColumn(
         title=mark("State"),
-        text=lambda f: f"{_SIGNS[describe_state(f)][0]} {tr(describe_state(f))}",
-        tone=lambda f: _SIGNS[describe_state(f)][1],
+        text=lambda f: f"{_STATE_SYMBOLS[describe_state(f)][0]} {tr(describe_state(f))}",
+        color_name=lambda f: _STATE_SYMBOLS[describe_state(f)][1],
         sample=mark("✓ undone …"),
     ),
     TableColumn(
-        title=mark("Fault"), text=format_input_line, tone=_find_tone, tip=_format_tip, sample="power-off S"
+        title=mark("Fault"),
+        text=format_input_line,
+        color_name=_get_state_color,
+        tip=_format_tip,
+        sample="power-off S",
     ),
     TableColumn(
         title=mark("Active"),
         text=lambda f: _format_time(f.active_tick),
-        tone=_find_tone,
+        color_name=_get_state_color,
         is_number=True,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Detected"),
         text=lambda f: _format_time(f.effective_tick),
-        tone=_find_tone,
+        color_name=_get_state_color,
         is_number=True,
         tip=_format_delay,
         sample="0:00.00",
@@ -145,21 +149,21 @@ COLUMNS: Final[tuple[TableColumn[Fault], ...]] = (
     TableColumn(
         title=mark("Undone"),
         text=lambda f: _format_time(f.reverted_tick),
-        tone=_find_tone,
+        color_name=_get_state_color,
         is_number=True,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Requested"),
         text=lambda f: _format_time(f.asked_tick),
-        tone=_find_tone,
+        color_name=_get_state_color,
         is_number=True,
         sample="0:00.00",
     ),
     TableColumn(
         title=mark("Effect"),
         text=format_effect,
-        tone=lambda f: _find_tone(f) if f.effect else "muted",
+        color_name=lambda f: _get_state_color(f) if f.effect else "muted",
         tip=format_effect,
     ),
 )
@@ -169,16 +173,16 @@ FAULT_COLUMN: Final = 1
 """Index of the column with the fault's input line."""
 FIXED_COLUMN_COUNT: Final = 5
 """Number of columns from the left that a narrow panel shows."""
-SHORT_FAULT: Final = "power-off S"
+SHORT_FAULT_SAMPLE: Final = "power-off S"
 """Sample text that determines the minimum width of the fault column."""
-LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
+LONG_FAULT_SAMPLE: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
 """Sample text that determines the maximum width of the fault column."""
 
 
 # --- panel --------------------------------------------------------------------------------------------------
 
 
-class FaultLedger(QWidget):
+class FaultTable(QWidget):
     """Table with one row per fault. Buttons revert the selected fault or all faults."""
 
     requested = Signal(str)
@@ -190,7 +194,7 @@ class FaultLedger(QWidget):
         self._world: World | None = None
         self._shown_faults: tuple[Fault, ...] = ()
         self._count = ""
-        self.model = TableModel(COLUMNS)
+        self.model = TableModel(FAULT_COLUMNS)
         self.table = TableView(self.model, tr("Fault ledger"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.only_active = QAction(tr("&Active only"), self, checkable=True)
@@ -221,7 +225,7 @@ class FaultLedger(QWidget):
     def _lay_out(self) -> None:
         bar = ButtonBar(tr("Faults"))
         bar.add_actions([*self.tools.values(), self.revert_all, None, self.only_active])
-        lay_column(bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=0)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -253,7 +257,7 @@ class FaultLedger(QWidget):
         self._shown_faults = ledger
         # if the true state is hidden, faults of the scenario must stay hidden
         own_faults = (
-            ledger if self._drill.terms.shows_truth else _filter_requested(ledger, self._drill.journal)
+            ledger if self._drill.permissions.shows_truth else _filter_requested_faults(ledger, self._drill.journal)
         )
         shown_faults = (
             [f for f in own_faults if f.reverted_tick is None]
@@ -281,7 +285,10 @@ class FaultLedger(QWidget):
             self.table.columnWidth(index) for index in range(FIXED_COLUMN_COUNT) if index != FAULT_COLUMN
         )
         remaining_width, metrics = self.table.viewport().width() - other_width, self.fontMetrics()
-        widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
+        widths = (
+            metrics.horizontalAdvance(words) + CELL_PADDING_PX
+            for words in (SHORT_FAULT_SAMPLE, LONG_FAULT_SAMPLE)
+        )
         shortest_width, longest = widths
         self.table.setColumnWidth(FAULT_COLUMN, max(shortest_width, min(remaining_width, longest)))
 
@@ -331,12 +338,12 @@ class FaultLedger(QWidget):
     # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self.tools["ledger.revert"].setIcon(theme.load_icon("revert", colors))
         self.revert_all.setIcon(theme.load_icon("mend", colors))
 
 
-def _filter_requested(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
+def _filter_requested_faults(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
     """Return the faults that an input of the journal requested.
 
     A T-SQL SHUTDOWN is matched with any earlier batch on its server.

@@ -7,21 +7,21 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QStyle, QWidget
 
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCK_SPECS
 from app.widgets.layouts import build_row
 from app.widgets.prose import MarkdownView
-from app.widgets.reader import follow_selection
-from app.widgets.scroll_container import fit_on_screen, set_readable_minimum
+from app.widgets.reader import make_selected_row_current
+from app.widgets.scroll_container import fit_on_screen, set_readable_minimum_size
 from app.words import language
 from app.words.language import tr
 
-PAGES: Final = (
+HELP_PAGE_ORDER: Final = (
     "start", "topology", "console", "time", "brief", "charts", "monitor", "mirroring_states",
     "availability_groups", "logs", "timing", "editor", "classes",
 )  # fmt: skip
 """Pages in the order of the table of contents. The first line of a page is its title."""
 
-HELP_PAGES: Final = {dock.name: dock.help_page for dock in DOCKS} | {
+HELP_PAGE_BY_VIEW: Final = {dock.name: dock.help_page for dock in DOCK_SPECS} | {
     "timeline": "time",
     "transport": "time",
     "editor": "editor",
@@ -29,7 +29,7 @@ HELP_PAGES: Final = {dock.name: dock.help_page for dock in DOCKS} | {
 """Name of a view -> its help page."""
 
 
-def read_page(page: str) -> str:
+def read_help_page(page: str) -> str:
     """Return the Markdown text of *page*, in the interface language if a translation exists."""
     return _read_text(page, language.get_current_language())
 
@@ -43,10 +43,10 @@ def _read_text(page: str, language: str) -> str:
 
 def get_page_title(page: str) -> str:
     """Return the title of *page*."""
-    return read_page(page).partition("\n")[0].removeprefix("# ")
+    return read_help_page(page).partition("\n")[0].removeprefix("# ")
 
 
-SIZE_MIN_LINES: Final = (32, 16)
+DIALOG_SIZE_MIN_LINES: Final = (32, 16)
 """Minimum width and height in line heights."""
 
 
@@ -58,8 +58,8 @@ class HelpDialog(QDialog):
         self.setWindowTitle(tr("Help"))
         self._contents = QListWidget()
         self._contents.setAccessibleName(tr("Contents"))
-        follow_selection(self._contents)
-        for page in PAGES:
+        make_selected_row_current(self._contents)
+        for page in HELP_PAGE_ORDER:
             item = QListWidgetItem(get_page_title(page))
             item.setData(Qt.ItemDataRole.UserRole, page)
             self._contents.addItem(item)
@@ -71,20 +71,20 @@ class HelpDialog(QDialog):
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
         self._contents.currentItemChanged.connect(lambda item, _: self._show_item(item))
         build_row((self._contents, 1), (self._page, 3), parent=self)
-        set_readable_minimum(self, *SIZE_MIN_LINES)
+        set_readable_minimum_size(self, *DIALOG_SIZE_MIN_LINES)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)
 
     def show_page(self, page: str) -> None:
         """Show *page*. An unknown page has no effect."""
-        if page in PAGES:
-            self._contents.setCurrentRow(PAGES.index(page))
+        if page in HELP_PAGE_ORDER:
+            self._contents.setCurrentRow(HELP_PAGE_ORDER.index(page))
 
     @property
     def page(self) -> str:
         """Name of the displayed page."""
-        return PAGES[self._contents.currentRow()]
+        return HELP_PAGE_ORDER[self._contents.currentRow()]
 
     def _show_item(self, item: QListWidgetItem | None) -> None:
         if item is not None:
-            self._page.show_text(read_page(item.data(Qt.ItemDataRole.UserRole)))
+            self._page.show_text(read_help_page(item.data(Qt.ItemDataRole.UserRole)))

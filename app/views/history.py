@@ -20,9 +20,9 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSize
 
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import set_box_name
-from app.widgets.signs import draw_levels
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import set_accessible_box_name
+from app.widgets.signs import draw_grid_lines
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -36,7 +36,7 @@ DOT_RADIUS_LINES: Final = 0.26
 """Radius of a dot in line heights."""
 
 
-class HistoryEntry(Struct, frozen=True):
+class ScoreChartRun(Struct, frozen=True):
     """Run in the score chart."""
 
     ended_at: datetime
@@ -52,11 +52,11 @@ class ScoreChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._runs: tuple[HistoryEntry, ...] = ()
+        self._runs: tuple[ScoreChartRun, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Score over time"))
 
-    def show_runs(self, oldest_first: Sequence[HistoryEntry]) -> None:
+    def show_runs(self, oldest_first: Sequence[ScoreChartRun]) -> None:
         """Show the scores of the runs, which are ordered from oldest to newest."""
         self._runs = tuple(oldest_first)
         self.setAccessibleDescription(
@@ -70,7 +70,7 @@ class ScoreChart(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         small = theme.resize_font(self.font(), 0.85)
         metrics = QFontMetricsF(small)
         line = metrics.height()
@@ -79,7 +79,7 @@ class ScoreChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
-        draw_levels(
+        draw_grid_lines(
             painter,
             plot,
             [(points / 100.0, formatting.format_plain_number(points)) for points in GRID_SCORES],
@@ -107,7 +107,7 @@ class ScoreChart(QWidget):
     def _write_dates(self, painter: QPainter, plot: QRectF, line: float) -> None:
         if not self._runs:
             return
-        painter.setPen(theme.get_tokens(self.palette()).muted)
+        painter.setPen(theme.get_theme_tokens(self.palette()).muted)
         box = QRectF(plot.left(), plot.bottom() + line * 0.4, plot.width(), line)
         first, last = (f"{run.ended_at.astimezone():%Y-%m-%d}" for run in (self._runs[0], self._runs[-1]))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, first)
@@ -115,7 +115,7 @@ class ScoreChart(QWidget):
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, last)
 
 
-class FinishedRun(Struct, frozen=True):
+class FinishedRunRow(Struct, frozen=True):
     """Row of a finished run."""
 
     run_id: int
@@ -131,7 +131,7 @@ class FinishedRun(Struct, frozen=True):
     """True if the run was rewound, or began in the middle of an earlier run."""
 
 
-COLUMNS: Final[tuple[TableColumn[FinishedRun], ...]] = (
+RUN_COLUMNS: Final[tuple[TableColumn[FinishedRunRow], ...]] = (
     TableColumn(
         title=mark("Finished"),
         text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),
@@ -175,7 +175,7 @@ TITLE_COLUMN: Final = 1
 GOOD, FAIR = 80.0, 50.0
 """Minimum points for green and for yellow, as in the ring of the debrief."""
 
-OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
+OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRunRow], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
     (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
     (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
@@ -183,7 +183,7 @@ OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = 
     (mark("No score"), lambda run: run.score is None),
     (mark("With lost transactions"), lambda run: run.lost_transactions > 0),
 )
-PERIODS: Final = (
+PERIOD_CHOICES: Final = (
     (mark("Any date"), 0),
     (mark("Today"), 1),
     (mark("Last 7 days"), 7),
@@ -214,20 +214,20 @@ class RunHistoryPage(QWidget):
         self._title = QLabel(tr("History"))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
-        self._table = TableView(TableModel(COLUMNS), tr("Finished runs"))
+        self._table = TableView(TableModel(RUN_COLUMNS), tr("Finished runs"))
         self._table.horizontalHeader().setStretchLastSection(False)
         self._table.doubleClicked.connect(lambda _: self._open())
         self._table.activated.connect(lambda _: self._open())
-        self._sharing = QTimer(self, singleShot=True, interval=0)
+        self._width_timer = QTimer(self, singleShot=True, interval=0)
         """Timer that shares the width after the table has its size and font."""
-        self._sharing.timeout.connect(self._share_width)
-        self._runs: tuple[FinishedRun, ...] = ()
+        self._width_timer.timeout.connect(self._share_width)
+        self._runs: tuple[FinishedRunRow, ...] = ()
         self.drill, self.outcome, self.date = QComboBox(), QComboBox(), QComboBox()
-        set_box_name(self.drill, tr("Drill"))
-        set_box_name(self.outcome, tr("Outcome"))
-        set_box_name(self.date, tr("Date"))
+        set_accessible_box_name(self.drill, tr("Drill"))
+        set_accessible_box_name(self.outcome, tr("Outcome"))
+        set_accessible_box_name(self.date, tr("Date"))
         self.outcome.addItems([tr(text) for text, _ in OUTCOME_FILTERS])
-        self.date.addItems([tr(text) for text, _ in PERIODS])
+        self.date.addItems([tr(text) for text, _ in PERIOD_CHOICES])
         for box in (self.drill, self.outcome, self.date):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(14)
@@ -248,7 +248,7 @@ class RunHistoryPage(QWidget):
         head = build_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
         choices = build_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
         buttons = build_row(button, 0, self.delete, self.compare, self._open_button)
-        lay_column(
+        build_widget_column(
             head,
             choices,
             (self._table, 1),
@@ -260,9 +260,9 @@ class RunHistoryPage(QWidget):
             spacing=12,
         )
         self._show_font()
-        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font, self._sharing.start)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font, self._width_timer.start)
 
-    def show_runs(self, runs: Sequence[FinishedRun]) -> None:
+    def show_runs(self, runs: Sequence[FinishedRunRow]) -> None:
         """Show all finished runs, newest first. Keep the selected drill filter."""
         self._runs = tuple(runs)
         titles = {run.scenario_name: run.title for run in runs}
@@ -278,7 +278,7 @@ class RunHistoryPage(QWidget):
     def _apply_filters(self) -> None:
         """Show the runs that pass the filters, and their summary."""
         name, outcome_filter = self.drill.currentData(), OUTCOME_FILTERS[self.outcome.currentIndex()][1]
-        begin = compute_period_start(PERIODS[self.date.currentIndex()][1], datetime.now().astimezone())
+        begin = compute_period_start(PERIOD_CHOICES[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
             run
             for run in self._runs
@@ -288,21 +288,21 @@ class RunHistoryPage(QWidget):
         self._table.set_empty_text(tr("No matching runs.") if self._runs else empty_text)
         self._table.table.replace_rows(runs)
         self._count.setText(_format_summary(runs, len(self._runs)))
-        self._sharing.start()
+        self._width_timer.start()
         if runs:
             self._table.selectRow(0)
         self._show_selected_runs()
 
     @property
-    def selected_runs(self) -> list[FinishedRun]:
+    def selected_runs(self) -> list[FinishedRunRow]:
         """Selected runs, newest first."""
         rows = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
         return [self._table.table.rows[row] for row in rows]
 
-    def _get_selected_run(self) -> FinishedRun | None:
+    def _get_selected_run(self) -> FinishedRunRow | None:
         return next(iter(self.selected_runs), None)
 
-    def _select_pair(self) -> tuple[FinishedRun, FinishedRun] | None:
+    def _select_pair(self) -> tuple[FinishedRunRow, FinishedRunRow] | None:
         """Return two runs to compare, the earlier one first, or None.
 
         These are the two selected runs, or one selected run and the previous run of its drill.
@@ -352,7 +352,7 @@ class RunHistoryPage(QWidget):
         """Show the scores of the selected run's drill, even if there is only one."""
         finished_run = self._get_selected_run()
         scored = [
-            HistoryEntry(run.finished_at, run.score, run.was_rewound)
+            ScoreChartRun(run.finished_at, run.score, run.was_rewound)
             for run in reversed(self._runs)
             if finished_run is not None
             and run.scenario_name == finished_run.scenario_name
@@ -369,12 +369,12 @@ class RunHistoryPage(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._sharing.start()
+        self._width_timer.start()
 
     def _share_width(self) -> None:
         """Give the title column the remaining width. If the text is too large, scroll the table."""
         other_width = sum(
-            self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE_COLUMN
+            self._table.columnWidth(column) for column in range(len(RUN_COLUMNS)) if column != TITLE_COLUMN
         )
         has_room = self._table.viewport().width() - other_width >= self._table.sizeHintForColumn(TITLE_COLUMN)
         mode = QHeaderView.ResizeMode.Stretch if has_room else QHeaderView.ResizeMode.ResizeToContents
@@ -384,7 +384,7 @@ class RunHistoryPage(QWidget):
         self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
 
 
-def _format_summary(runs: Sequence[FinishedRun], total: int) -> str:
+def _format_summary(runs: Sequence[FinishedRunRow], total: int) -> str:
     """Return the number of listed runs and their mean score."""
     if not total:
         return tr("No finished runs.")

@@ -20,7 +20,7 @@ from engine.verbs.verb import Verb, VerbParameter
 COMPLETIONS_MAX: Final = 12
 
 
-def list_completions(world: World, text: str) -> list[str]:
+def list_line_completions(world: World, text: str) -> list[str]:
     """Return completions of the input line *text*, best first."""
     words = text.split(" ")
     if len(words) == 1:
@@ -35,7 +35,7 @@ def list_completions(world: World, text: str) -> list[str]:
     ]
 
 
-def get_hint(text: str) -> str:
+def get_verb_help(text: str) -> str:
     """Return usage and help of the verb in *text*, or an empty string without a known verb."""
     verb = VERBS.get(text.split(" ")[0].lower())
     return f"{format_usage(verb)}: {tr(verb.help)}" if verb is not None else ""
@@ -68,7 +68,7 @@ def _list_values(world: World, parameter: VerbParameter, tokens: list[str]) -> l
     ]
 
 
-WIDTH_LETTERS: Final = (44, 60)
+WIDTH_RANGE_LETTERS: Final = (44, 60)
 """Minimum and maximum width of the command line in letters."""
 
 
@@ -104,8 +104,8 @@ class CommandLine(HistoryLine):
 
     def _set_width_limits(self) -> None:
         letter = self.fontMetrics().averageCharWidth()
-        self.setMinimumWidth(WIDTH_LETTERS[0] * letter)
-        self.setMaximumWidth(WIDTH_LETTERS[1] * letter)
+        self.setMinimumWidth(WIDTH_RANGE_LETTERS[0] * letter)
+        self.setMaximumWidth(WIDTH_RANGE_LETTERS[1] * letter)
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
@@ -139,8 +139,8 @@ class CommandLine(HistoryLine):
 
     def _complete(self, text: str) -> None:
         if self._world is not None:
-            self._completions.setStringList(list_completions(self._world, text))
-        self.setToolTip(get_hint(text))
+            self._completions.setStringList(list_line_completions(self._world, text))
+        self.setToolTip(get_verb_help(text))
 
     def _show_icon(self) -> None:
-        self._go.setIcon(theme.load_icon("play", theme.get_tokens(self.palette())))
+        self._go.setIcon(theme.load_icon("play", theme.get_theme_tokens(self.palette())))

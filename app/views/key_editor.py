@@ -18,15 +18,23 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import keys, theme
-from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Command, KeyConflict, Keys
-from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
+from app.widgets.keys import (
+    SHORTCUT_COMMANDS,
+    KEY_SCHEMES,
+    FOCUS_SCOPES,
+    SSMS,
+    ShortcutCommand,
+    KeyConflict,
+    KeysByCommand,
+)
+from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
 from engine.overrides import override
 
-STROKES_MAX: Final = 2
+KEY_COMBINATIONS_MAX: Final = 2
 """Maximum number of key combinations of a shortcut, such as Ctrl+K, Ctrl+C."""
 _PRESS_KEYS_TEXT: Final = mark("Press the new shortcut: one or two key combinations.")
 
@@ -34,7 +42,7 @@ _PRESS_KEYS_TEXT: Final = mark("Press the new shortcut: one or two key combinati
 class KeyRow(Struct, frozen=True):
     """Row of a command, with its keys and the keys of the scheme."""
 
-    command: Command
+    command: ShortcutCommand
     keys: tuple[str, ...]
     default_keys: tuple[str, ...]
     """Keys of the command in the scheme."""
@@ -50,34 +58,34 @@ class KeyRow(Struct, frozen=True):
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
-def _get_tone(row: KeyRow) -> str | None:
-    return "muted" if row.command.fixed else "info" if row.is_changed else None
+def _get_color_name(row: KeyRow) -> str | None:
+    return "muted" if row.command.is_fixed else "info" if row.is_changed else None
 
 
-COLUMNS: Final[tuple[TableColumn[KeyRow], ...]] = (
-    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_get_tone,
-           sample="\n".join({command.group for command in keys.COMMANDS})),
-    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_get_tone, bold=lambda r: r.is_changed,
+KEY_COLUMNS: Final[tuple[TableColumn[KeyRow], ...]] = (
+    TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), color_name=_get_color_name,
+           sample="\n".join({command.group for command in keys.SHORTCUT_COMMANDS})),
+    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), color_name=_get_color_name, bold=lambda r: r.is_changed,
            sample="Reset layout"),
-    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_get_tone, bold=lambda r: r.is_changed,
+    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), color_name=_get_color_name, bold=lambda r: r.is_changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.is_changed else "",
-           tone=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
-    TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted",
-           sample="\n".join(text for text, _ in SCOPES.values())),
+           color_name=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
+    TableColumn(title=mark("Context"), text=lambda r: tr(FOCUS_SCOPES[r.command.scope][0]), color_name=lambda r: "muted",
+           sample="\n".join(text for text, _ in FOCUS_SCOPES.values())),
 )  # fmt: skip
 
 
 def format_keys(texts: tuple[str, ...]) -> str:
     """Format keys with the key names of the platform."""
     separator = tr("or")
-    return f"  {separator}  ".join(keys.format_native(text) for text in texts) or formatting.NO_VALUE
+    return f"  {separator}  ".join(keys.format_native_keys(text) for text in texts) or formatting.NO_VALUE
 
 
 class KeyEditor(QDialog):
     """Dialog with the keys of every command. OK emits the keys with `problem_selected`."""
 
-    chosen = Signal(str, object)
+    keys_chosen = Signal(str, object)
     """Signal: scheme, and changes to it in the form of `keys.resolve_keys` and `keys.format_changes`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -85,26 +93,26 @@ class KeyEditor(QDialog):
         self.setWindowTitle(tr("Change shortcuts"))
         self._keys: dict[str, tuple[str, ...]] = {}
         self.scheme = QComboBox()
-        self.scheme.addItems(SCHEMES)
+        self.scheme.addItems(KEY_SCHEMES)
         self.scheme.currentTextChanged.connect(lambda _: self.reset_all())
         self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the commands"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._filter_rows())
-        self.model = TableModel(COLUMNS)
+        self.model = TableModel(KEY_COLUMNS)
         self.table = TableView(self.model, tr("Commands and shortcuts"))
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self._show_command())
         self.name = QLabel()
-        self.press = QKeySequenceEdit()
-        self.press.setMaximumSequenceLength(STROKES_MAX)
-        self.press.setClearButtonEnabled(True)
-        self.press.setAccessibleName(tr("Press the new keys"))
-        self.press.keySequenceChanged.connect(lambda _: self._check_keys())
+        self.pressed_keys_field = QKeySequenceEdit()
+        self.pressed_keys_field.setMaximumSequenceLength(KEY_COMBINATIONS_MAX)
+        self.pressed_keys_field.setClearButtonEnabled(True)
+        self.pressed_keys_field.setAccessibleName(tr("Press the new keys"))
+        self.pressed_keys_field.keySequenceChanged.connect(lambda _: self._check_keys())
         # keySequenceChanged comes a second after the last key, but the text changes immediately
-        self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._check_keys())
+        self.pressed_keys_field.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._check_keys())
         self.warning = QLabel(wordWrap=True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
         self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("Use &default"))
@@ -128,7 +136,7 @@ class KeyEditor(QDialog):
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
         # use a separate line, because large text would leave no space for the keys
-        bottom.addWidget(self.press, 1, 0, 1, 5)
+        bottom.addWidget(self.pressed_keys_field, 1, 0, 1, 5)
         buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
         for column, widget in enumerate(buttons, start=1):
             bottom.addWidget(widget, 2, column)
@@ -140,11 +148,11 @@ class KeyEditor(QDialog):
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # the table and the field handle Enter
                 button.setIcon(QIcon())
-        lay_column(top, (self.table, 1), bottom, box, parent=self)
+        build_widget_column(top, (self.table, 1), bottom, box, parent=self)
 
     # --- selection ----------------------------------------------------------------------------------------
 
-    def show_keys(self, scheme: str, changes: Keys) -> None:
+    def show_keys(self, scheme: str, changes: KeysByCommand) -> None:
         """Show the keys of *scheme* with the user's *changes*."""
         self.scheme.setCurrentText(scheme)
         self._keys = keys.resolve_keys(scheme, changes)
@@ -154,7 +162,7 @@ class KeyEditor(QDialog):
     @property
     def changes(self) -> dict[str, tuple[str, ...]]:
         """Differences from the scheme that is selected in the dialog."""
-        return keys.list_changes(self.scheme.currentText(), self._keys)
+        return keys.list_key_changes(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:
         """Reset all keys to the scheme."""
@@ -163,13 +171,15 @@ class KeyEditor(QDialog):
 
     @override
     def accept(self) -> None:
-        self.chosen.emit(self.scheme.currentText(), self.changes)
+        self.keys_chosen.emit(self.scheme.currentText(), self.changes)
         super().accept()
 
     def _show_key_rows(self) -> None:
         default_keys = keys.resolve_keys(self.scheme.currentText())
         row = self.table.currentIndex().row()
-        self.model.replace_rows([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
+        self.model.replace_rows(
+            [KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in SHORTCUT_COMMANDS]
+        )
         self.table.selectRow(max(0, row))
         self._show_command()
 
@@ -177,7 +187,7 @@ class KeyEditor(QDialog):
         query = self.field.text()
         if query.strip():
             best = fuzzy.find_best_matches(
-                query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).search_text
+                query, SHORTCUT_COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).search_text
             )
             names = {command.name for command, _ in best}
             self.model.filter_rows(lambda row: row.command.name in names)
@@ -196,15 +206,15 @@ class KeyEditor(QDialog):
     def _show_command(self) -> None:
         row = self._selected_row
         command = row.command if row is not None else None
-        scope_text = tr(SCOPES[command.scope][0]) if command is not None else ""
+        scope_text = tr(FOCUS_SCOPES[command.scope][0]) if command is not None else ""
         self.name.setText(
             tr("New keys for <b>{command}</b>, {where}:").format(command=tr(command.text), where=scope_text)
             if command is not None
             else ""
         )
-        self.press.clear()
-        changeable = command is not None and not command.fixed
-        self.press.setEnabled(changeable)
+        self.pressed_keys_field.clear()
+        changeable = command is not None and not command.is_fixed
+        self.pressed_keys_field.setEnabled(changeable)
         self.none_button.setEnabled(changeable and row is not None and bool(row.keys))
         self.usual_button.setEnabled(changeable and row is not None and row.is_changed)
         self._check_keys()
@@ -213,14 +223,14 @@ class KeyEditor(QDialog):
         """Show the conflicts of the pressed keys, and enable the buttons if the keys can be used."""
         row, pressed = self._selected_row, self._pressed_keys
         refusal, clashes = "", list[KeyConflict]()
-        if row is not None and (pressed or row.command.fixed):
+        if row is not None and (pressed or row.command.is_fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
             clashes = [] if refusal else keys.list_conflicts_with(self._keys, row.command.name, pressed)
         is_unassigned = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(is_unassigned)
         self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
         self.add_button.setEnabled(is_unassigned and row is not None and bool(row.keys))
-        if row is not None and row.command.fixed:
+        if row is not None and row.command.is_fixed:
             self._show_warning("muted", refusal)
         elif refusal:
             self._show_warning("bad", refusal)
@@ -236,13 +246,13 @@ class KeyEditor(QDialog):
                 "ok", tr("No other command uses these keys.")
             ) if is_unassigned else self._show_warning("muted", tr(_PRESS_KEYS_TEXT))
 
-    def _show_warning(self, tone: str, text: str) -> None:
-        color = theme.get_tokens(self.palette()).get_color(tone)
+    def _show_warning(self, color_name: str, text: str) -> None:
+        color = theme.get_theme_tokens(self.palette()).get_color(color_name)
         self.warning.setText(f'<span style="color:{color.name()}">{text}</span>')
 
     @property
     def _pressed_keys(self) -> str:
-        return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
+        return self.pressed_keys_field.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _assign_keys(self, add: bool) -> None:
         """Assign the pressed keys to the command. Another command with these keys loses them."""

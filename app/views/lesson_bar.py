@@ -10,7 +10,7 @@ from app.view_models.debrief import model as names
 from app.view_models.debrief.model import LessonCard
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words.language import mark, tr
 
 BUTTON_TEXTS: Final[Mapping[str, str]] = {
@@ -30,7 +30,7 @@ BUTTON_TEXTS: Final[Mapping[str, str]] = {
 class LessonBar(QFrame):
     """Bar with the current lesson. It is hidden without a lesson."""
 
-    pressed = Signal(str)
+    button_pressed = Signal(str)
     """Signal: name of the pressed button."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -45,19 +45,21 @@ class LessonBar(QFrame):
         for name, text in BUTTON_TEXTS.items():
             button = self.buttons[name] = QPushButton(tr(text))
             button.setProperty("small", "true")
-            button.clicked.connect(lambda _=False, name=name: self.pressed.emit(name))
+            button.clicked.connect(lambda _=False, name=name: self.button_pressed.emit(name))
             row.addWidget(button)
         self.leave = QPushButton(tr("Back to the debrief"))
         self.leave.setProperty("small", "true")
-        self.leave.clicked.connect(lambda _=False: self.pressed.emit(names.BACK))
+        self.leave.clicked.connect(lambda _=False: self.button_pressed.emit(names.BACK))
         row.addWidget(self.leave)
-        lay_column(self.heading, self.text, self.steps, row, parent=self, margins=(14, 6, 12, 8), spacing=3)
+        build_widget_column(
+            self.heading, self.text, self.steps, row, parent=self, margins=(14, 6, 12, 8), spacing=3
+        )
         self.hide()
 
     def show_card(self, card: LessonCard) -> None:
         """Show a question or an answer."""
         self.heading.setText(card.heading)
-        self.heading.setProperty("tone", card.tone)
+        self.heading.setProperty("tone", card.color_name)
         self.text.setText("\n".join(card.lines))
         self.text.setVisible(bool(card.lines))
         self.steps.setFont(theme.build_fixed_font(0.95))
@@ -65,7 +67,7 @@ class LessonBar(QFrame):
             "\n".join(f"{n}  {step.time_text}  {step.text}" for n, step in enumerate(card.steps, 1))
         )
         self.steps.setVisible(bool(card.steps))
-        self.setProperty("verdict", card.tone)
+        self.setProperty("verdict", card.color_name)
         for name, button in self.buttons.items():
             button.setVisible(name in card.buttons)
             button.setEnabled(True)

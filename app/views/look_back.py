@@ -54,7 +54,7 @@ class PastTimeBar(QFrame):
         grid.addWidget(self._line, 1, 1, 1, 3)
         self._show_theme()
         self.hide()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
 
     def _build_button(self, text: str, callback: Callable[[], object], primary: bool = False) -> QPushButton:
         button = QPushButton(text)
@@ -130,7 +130,7 @@ class PastTimeBar(QFrame):
         self._show_buttons(self.previous, self.next, self.go_on, self.leave)
 
     def _show_line(self, done_count: int, lines: list[str]) -> None:
-        self._line.setText(shorten_line(lines[done_count - 1], LINE_LENGTH_MAX) if done_count else "")
+        self._line.setText(shorten_line(lines[done_count - 1], STEP_LENGTH_MAX) if done_count else "")
         self._line.setVisible(done_count > 0)
         self.previous.setEnabled(done_count > 0)
         self.next.setEnabled(done_count < len(lines))
@@ -143,14 +143,14 @@ class PastTimeBar(QFrame):
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._mark.setPixmap(theme.render_pixmap("retry", colors.info, self.fontMetrics().height()))
         self._head.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         self._line.setFont(theme.build_fixed_font(0.95))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.fillRect(self.rect(), colors.info_soft)
         painter.setPen(colors.info)
@@ -158,5 +158,5 @@ class PastTimeBar(QFrame):
         painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
 
 
-LINE_LENGTH_MAX = 160
+STEP_LENGTH_MAX = 160
 """Maximum number of characters of a step. The SQL window and the journal show the full text."""

@@ -41,7 +41,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words import fuzzy
 from app.words.language import tr
 from engine.overrides import override
@@ -51,7 +51,7 @@ _NO_INDEX = QModelIndex()
 
 WIDTH_MAX_LETTERS: Final = 68
 """Maximum width of the palette in letters."""
-ROWS_MAX: Final = 12
+VISIBLE_ROWS_MAX: Final = 12
 RECENT_ACTIONS_MAX: Final = 5
 """Maximum number of recent actions, which come first while the search text is empty."""
 
@@ -99,7 +99,7 @@ def strip_mnemonic(text: str) -> str:
     return re.sub(r"&(.)", r"\1", text)
 
 
-class Palette(QFrame):
+class CommandPalette(QFrame):
     """Panel at the top of its window. Esc, or a click elsewhere, closes it."""
 
     def __init__(self, window: QWidget) -> None:
@@ -128,7 +128,7 @@ class Palette(QFrame):
         self._empty_label = QLabel(tr("No matching commands."))
         self._empty_label.setProperty("muted", True)
         self._empty_label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        lay_column(self.field, self.list, self._empty_label, parent=self, margins=8, spacing=6)
+        build_widget_column(self.field, self.list, self._empty_label, parent=self, margins=8, spacing=6)
         shadow = QGraphicsDropShadowEffect(self)
         shadow.setBlurRadius(32.0)
         shadow.setOffset(0.0, 6.0)
@@ -147,7 +147,7 @@ class Palette(QFrame):
             if not action.isSeparator()
         ]
 
-    def open(self) -> None:
+    def open_palette(self) -> None:
         """Show the palette with an empty search. Entries of invisible actions are omitted."""
         focused = QApplication.focusWidget()
         if self.isHidden():
@@ -250,7 +250,7 @@ class Palette(QFrame):
         """Center the palette at the top of the window, as high as its rows."""
         room = self._window.size()
         width = min(WIDTH_MAX_LETTERS * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
-        rows = min(ROWS_MAX, max(1, self.model.rowCount()))
+        rows = min(VISIBLE_ROWS_MAX, max(1, self.model.rowCount()))
         self.list.setFixedHeight(rows * self.list.sizeHintForRow(0) + 4 if self.model.rowCount() else 0)
         self.resize(width, min(self.sizeHint().height(), room.height() - 48))
         self.move((room.width() - width) // 2, 36)
@@ -285,7 +285,9 @@ class _EntryDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
-        colors = theme.get_tokens(QApplication.palette())  # the list itself has a transparent background
+        colors = theme.get_theme_tokens(
+            QApplication.palette()
+        )  # the list itself has a transparent background
         room: QRect = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()
@@ -308,19 +310,24 @@ class _EntryDelegate(QStyledItemDelegate):
 
 
 def _draw_name(
-    painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
+    painter: QPainter,
+    bounds: QRect,
+    entry: PaletteEntry,
+    text: QColor,
+    muted_color: QColor,
+    hit_color: QColor,
 ) -> None:
     """Draw the name, with the matched letters in bold."""
     font, bold = QFont(painter.font()), theme.resize_font(painter.font(), 1.0, bold=True)
     start_of_name = len(entry.heading)
-    x = float(room.left())
+    x = float(bounds.left())
     for (hit, in_group), run in groupby(
         enumerate(entry.text), lambda match: (match[0] in entry.matched_indexes, match[0] < start_of_name)
     ):
         painter.setFont(bold if hit else font)
-        painter.setPen(hit_color if hit else muted if in_group else text)
+        painter.setPen(hit_color if hit else muted_color if in_group else text)
         letters = "".join(letter for _, letter in run)
-        left = QRectF(x, room.top(), max(0.0, room.right() - x), room.height())
+        left = QRectF(x, bounds.top(), max(0.0, bounds.right() - x), bounds.height())
         width = QFontMetricsF(painter.font()).horizontalAdvance(letters)
         if width > left.width():
             letters = painter.fontMetrics().elidedText(

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.learning.memory import SkillStanding
-from app.learning.next_drills import Recommendation
+from app.learning.memory import SkillEstimate
+from app.learning.next_drills import DrillRecommendation
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import EmptySpace, build_row, lay_column
-from app.widgets.tables import TableColumn, TableModel, TableView, get_cell_look
+from app.widgets.layouts import EmptySpace, build_row, build_widget_column
+from app.widgets.tables import TableColumn, TableModel, TableView, get_cell_style
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
@@ -61,7 +61,7 @@ class CalibrationCurve(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colors, metrics = theme.get_tokens(self.palette()), self.fontMetrics()
+        colors, metrics = theme.get_theme_tokens(self.palette()), self.fontMetrics()
         left_px, foot = (
             metrics.horizontalAdvance(f"100{formatting.format_percent_sign()}") + 8,
             metrics.height() + 6,
@@ -69,8 +69,10 @@ class CalibrationCurve(QWidget):
         dot_y = self.height() - foot - metrics.height() // 2 - DOT_RADIUS_PX[1]
         box = QRectF(left_px, self.height() - foot - dot_y, dot_y, dot_y)
 
-        def map_to_point(sure: float, correct: float) -> QPointF:
-            return QPointF(box.left() + dot_y * sure / 100.0, box.bottom() - dot_y * correct / 100.0)
+        def map_to_point(confidence: float, correct_share: float) -> QPointF:
+            return QPointF(
+                box.left() + dot_y * confidence / 100.0, box.bottom() - dot_y * correct_share / 100.0
+            )
 
         painter.setPen(QPen(colors.muted, 1.0))
         painter.drawLine(box.bottomLeft(), box.bottomRight())
@@ -98,7 +100,7 @@ class CalibrationCurve(QWidget):
         painter.end()
 
 
-WEAK_MASTERY_BELOW: Final = 50.0
+WEAK_MASTERY_LIMIT: Final = 50.0
 """Mastery below which a bar has a warning color. Assumed: more than half was forgotten or never practiced."""
 BAR_COLUMN: Final = 1
 
@@ -106,13 +108,13 @@ BAR_COLUMN: Final = 1
 class SkillRow(NamedTuple):
     """Row of a skill at the time at which the page was opened."""
 
-    standing: SkillStanding
+    estimate: SkillEstimate
     current_time: datetime
 
     @property
     def needs_review(self) -> bool:
         """True if a review of the skill is due."""
-        return self.standing.is_review_due(self.current_time)
+        return self.estimate.is_review_due(self.current_time)
 
 
 def count_days_between(start: datetime, end: datetime) -> int:
@@ -143,49 +145,49 @@ def format_due(due_time: datetime | None, current_time: datetime) -> str:
 
 
 def _format_evidence(row: SkillRow) -> str:
-    runs = row.standing.runs
+    runs = row.estimate.runs
     if not runs:
         return tr("never practiced")
-    return trn("{n} run", "{n} runs", runs).format(n=runs) + (" ✓" if row.standing.proved else "")
+    return trn("{n} run", "{n} runs", runs).format(n=runs) + (" ✓" if row.estimate.proved else "")
 
 
 def _describe_proof(row: SkillRow) -> str:
-    if row.standing.proved:
+    if row.estimate.proved:
         return tr("Mastered: two passes without hints at least two days apart, one of them in a new drill.")
     return tr(
         "Not mastered yet: pass twice without hints at least two days apart, one of them in a new drill."
     )
 
 
-COLUMNS: Final[tuple[TableColumn[SkillRow], ...]] = (
+SKILL_COLUMNS: Final[tuple[TableColumn[SkillRow], ...]] = (
     TableColumn(
         title=mark("Skill"),
-        text=lambda row: tr(row.standing.skill.title),
-        tip=lambda row: tr(row.standing.skill.text),
+        text=lambda row: tr(row.estimate.skill.title),
+        tip=lambda row: tr(row.estimate.skill.text),
         sample="\n".join(skill.title for skill in load_skills()),
     ),
     TableColumn(
         title=mark("Mastery"),
-        text=lambda row: f"{row.standing.mastery:.0f}",
-        spoken=lambda row: tr("{points:.0f} of 100").format(points=row.standing.mastery),
+        text=lambda row: f"{row.estimate.mastery:.0f}",
+        spoken=lambda row: tr("{points:.0f} of 100").format(points=row.estimate.mastery),
         sample="mmmmmmmmmmmmmmmmm",
     ),
     TableColumn(
         title=mark("Evidence"),
         text=_format_evidence,
         tip=_describe_proof,
-        tone=lambda row: None if row.standing.runs else "muted",
+        color_name=lambda row: None if row.estimate.runs else "muted",
         sample="never practiced",
     ),
     TableColumn(
         title=mark("Last practiced"),
-        text=lambda row: format_elapsed(row.standing.last_time, row.current_time),
+        text=lambda row: format_elapsed(row.estimate.last_practice_time, row.current_time),
         sample="100 days ago",
     ),
     TableColumn(
         title=mark("Due"),
-        text=lambda row: format_due(row.standing.due_time, row.current_time),
-        tone=lambda row: "warn" if row.needs_review else None,
+        text=lambda row: format_due(row.estimate.due_time, row.current_time),
+        color_name=lambda row: "warn" if row.needs_review else None,
         bold=lambda row: row.needs_review,
         sample="in 100 days",
     ),
@@ -205,13 +207,13 @@ class ProgressPage(QWidget):
         self._title, self._summary = QLabel(tr("Progress")), QLabel()
         self._summary.setObjectName("summary")
         self._summary.setProperty("muted", "true")
-        self._table = TableView(TableModel(COLUMNS), tr("Skills"))
+        self._table = TableView(TableModel(SKILL_COLUMNS), tr("Skills"))
         self._table.setItemDelegateForColumn(BAR_COLUMN, _BarDelegate(self._table))
         header = self._table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(BAR_COLUMN, QHeaderView.ResizeMode.Stretch)
         self._next_title = QLabel(tr("Recommended"))
-        self._cards = lay_column(margins=(0, 0, 6, 0), spacing=10)
+        self._cards = build_widget_column(margins=(0, 0, 6, 0), spacing=10)
         self._lay_out()
         self._show_font()
         theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
@@ -226,7 +228,7 @@ class ProgressPage(QWidget):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(tr("Recommended"))
         head = build_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
-        right = lay_column(self._next_title, (scroll, 1), spacing=8)
+        right = build_widget_column(self._next_title, (scroll, 1), spacing=8)
         body = build_row((self._table, 8), (right, 5), spacing=20)
         back_button, history = (
             build_back_button(tr("Back"), self, self.leave_wanted),
@@ -237,12 +239,12 @@ class ProgressPage(QWidget):
         note.setProperty("muted", "true")
         note.setWordWrap(True)
         buttons = build_row(back_button, history, EmptySpace(12), (note, 1))
-        lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
+        build_widget_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
         self,
-        skills: Sequence[SkillStanding],
-        recommendations: Sequence[Recommendation],
+        skills: Sequence[SkillEstimate],
+        recommendations: Sequence[DrillRecommendation],
         titles: Mapping[str, str],
         current_time: datetime,
         calibration: Calibration | None = None,
@@ -255,7 +257,7 @@ class ProgressPage(QWidget):
         """
         rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace_rows(rows)
-        practiced_count = sum(row.standing.runs > 0 for row in rows)
+        practiced_count = sum(row.estimate.runs > 0 for row in rows)
         due_count = sum(row.needs_review for row in rows)
         text = tr("{known} of {all} skills practiced").format(known=practiced_count, all=len(rows))
         waiting = trn("{n} is due", "{n} are due", due_count).format(n=due_count)
@@ -300,7 +302,7 @@ class _RecommendationCard(QFrame):
 
     start_wanted = Signal(str)
 
-    def __init__(self, recommendation: Recommendation, title: str, current_time: datetime) -> None:
+    def __init__(self, recommendation: DrillRecommendation, title: str, current_time: datetime) -> None:
         super().__init__()
         self.setProperty("card", "true")
         name, reason_label, skills = (
@@ -319,7 +321,7 @@ class _RecommendationCard(QFrame):
         self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(lambda: self.start_wanted.emit(recommendation.scenario))
-        texts = lay_column(name, reason_label, skills, spacing=3)
+        texts = build_widget_column(name, reason_label, skills, spacing=3)
         build_row(
             (texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), parent=self, margins=(14, 10, 12, 10)
         )
@@ -348,11 +350,11 @@ def _build_calibration(answers: Calibration) -> QFrame:
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
     layout = build_row(numbers, EmptySpace(14), (CalibrationCurve(answers), 1))
-    lay_column(title, score, layout, parent=card, margins=(14, 10, 12, 12), spacing=8)
+    build_widget_column(title, score, layout, parent=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 
 
-def format_reason(recommendation: Recommendation, current_time: datetime) -> str:
+def format_reason(recommendation: DrillRecommendation, current_time: datetime) -> str:
     """Format the reason of a recommendation."""
     if recommendation.due_time is None:
         return tr("New: skills never practiced")
@@ -372,8 +374,8 @@ class _BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        look = get_cell_look(option)
-        colors = theme.get_tokens(look.palette)
+        look = get_cell_style(option)
+        colors = theme.get_theme_tokens(look.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         box = QRectF(look.rect)
@@ -388,13 +390,13 @@ class _BarDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.idle_soft)
         painter.drawRoundedRect(bar, 3, 3)
-        mastery = row.standing.mastery
+        mastery = row.estimate.mastery
         if mastery > 0.0:
-            painter.setBrush(colors.ok if mastery >= WEAK_MASTERY_BELOW else colors.warn)
+            painter.setBrush(colors.ok if mastery >= WEAK_MASTERY_LIMIT else colors.warn)
             filled = QRectF(bar.left(), bar.top(), max(4.0, bar.width() * mastery / 100.0), bar.height())
             painter.drawRoundedRect(filled, 3, 3)
         painter.setPen(
-            colors.on_selection if is_selected else colors.text if row.standing.runs else colors.muted
+            colors.on_selection if is_selected else colors.text if row.estimate.runs else colors.muted
         )
         painter.drawText(
             box.adjusted(0, 0, -7, 0),

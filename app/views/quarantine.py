@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.layouts import EmptySpace, build_row, build_widget_column
 from app.widgets.tables import TableColumn, TableModel, TableView, escape_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -34,7 +34,7 @@ from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S
 from engine.overrides import override
 
 
-class FactRow(Struct, frozen=True):
+class FileFactRow(Struct, frozen=True):
     """Row with a fact about the file."""
 
     label: str
@@ -44,7 +44,7 @@ class FactRow(Struct, frozen=True):
     """True if the fact reveals something that a learner should find out in the drill."""
 
 
-COLUMNS: Final[tuple[TableColumn[FactRow], ...]] = (
+FACT_COLUMNS: Final[tuple[TableColumn[FileFactRow], ...]] = (
     TableColumn(title=mark("Item"), text=lambda fact: fact.label, sample="Timeline events"),
     TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
@@ -63,7 +63,7 @@ TABLE_LABELS: Final = {
 }
 
 
-def list_facts(contents: ScenarioContents) -> list[FactRow]:
+def list_scenario_facts(contents: ScenarioContents) -> list[FileFactRow]:
     """Return facts about a scenario without running it.
 
     All texts are plain, and invisible characters are escaped.
@@ -80,24 +80,24 @@ def list_facts(contents: ScenarioContents) -> list[FactRow]:
     pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")
     facts = [
-        FactRow(tr("Title"), contents.title),
-        FactRow(tr("Author"), author),
-        FactRow(tr("SHA-256"), contents.sha256),
-        FactRow(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
+        FileFactRow(tr("Title"), contents.title),
+        FileFactRow(tr("Author"), author),
+        FileFactRow(tr("SHA-256"), contents.sha256),
+        FileFactRow(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
         *(
-            FactRow(tr(TABLE_LABELS[table_name]), formatting.format_number(count))
+            FileFactRow(tr(TABLE_LABELS[table_name]), formatting.format_number(count))
             for table_name, count in contents.counts
         ),
-        FactRow(tr("Automatic actions"), does or tr("none"), is_spoiler=True),
-        FactRow(tr("Ends"), ends),
-        FactRow(tr("Characters of text"), texts),
-        FactRow(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
-        FactRow(
+        FileFactRow(tr("Automatic actions"), does or tr("none"), is_spoiler=True),
+        FileFactRow(tr("Ends"), ends),
+        FileFactRow(tr("Characters of text"), texts),
+        FileFactRow(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
+        FileFactRow(
             tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")
         ),
-        *(FactRow(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
-        *(FactRow(tr("Named source"), source) for source in contents.sources),
-        FactRow(
+        *(FileFactRow(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
+        *(FileFactRow(tr("Named source"), source) for source in contents.sources),
+        FileFactRow(
             tr("Limits"),
             tr(
                 "at most {databases} databases and {hours} simulated hours; T-SQL can only access "
@@ -109,7 +109,7 @@ def list_facts(contents: ScenarioContents) -> list[FactRow]:
         ),
     ]
     return [
-        FactRow(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.is_spoiler)
+        FileFactRow(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.is_spoiler)
         for fact in facts
     ]
 
@@ -118,12 +118,12 @@ def _format_link_count(links: Sequence[str]) -> str:
     return str(len(links)) if len(links) <= LINKS_MAX else f"> {LINKS_MAX}"
 
 
-HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
-ROW_LINES: Final = 1.5
+BUNDLE_ITEM_HEADINGS: Final = (mark("Title"), mark("Level"), mark("Minutes"), mark("Author"), mark("Remark"))
+ROW_HEIGHT_LINES: Final = 1.5
 """Height of a row in line heights."""
-ROWS_MIN: Final = 4
+VISIBLE_ROWS_MIN: Final = 4
 """Minimum number of visible rows, including the heading."""
-COLUMN_LINES_MAX: Final = 26
+COLUMN_WIDTH_MAX_LINES: Final = 26
 """Maximum width of a column in line heights."""
 _ITEM_ROLE: Final = Qt.ItemDataRole.UserRole
 
@@ -134,7 +134,7 @@ class BundleItem(Struct, frozen=True):
     name: str
     """Key by which the caller identifies the item. Keys of drills and runs differ."""
     title: str
-    facts: Sequence[FactRow]
+    facts: Sequence[FileFactRow]
     text: str
     level: str = ""
     minutes: str = ""
@@ -164,7 +164,7 @@ class ImportList(QWidget):
         self.tree.setRootIsDecorated(False)
         self.tree.setUniformRowHeights(True)
         self.tree.setAllColumnsShowFocus(True)
-        self.tree.setHeaderLabels([tr(heading) for heading in HEADINGS])
+        self.tree.setHeaderLabels([tr(heading) for heading in BUNDLE_ITEM_HEADINGS])
         header = self.tree.header()
         header.setStretchLastSection(True)
         self.tree.currentItemChanged.connect(self._show_row)
@@ -178,7 +178,7 @@ class ImportList(QWidget):
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
         build_row(select_all, select_none, self._count, parent=self.controls, margins=0)
-        lay_column(self.tree, parent=self, margins=0)
+        build_widget_column(self.tree, parent=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
         """List *items*. Check all items that can be imported."""
@@ -186,14 +186,14 @@ class ImportList(QWidget):
         blank = QPixmap(line, line)
         blank.fill(Qt.GlobalColor.transparent)
         self.tree.setIconSize(blank.size())
-        self.tree.setMinimumHeight(round(line * ROWS_MIN * ROW_LINES))
+        self.tree.setMinimumHeight(round(line * VISIBLE_ROWS_MIN * ROW_HEIGHT_LINES))
         self.tree.blockSignals(True)
         self.tree.clear()
         for item in items:
             row = QTreeWidgetItem(item.cells)
             row.setData(0, _ITEM_ROLE, item)
-            row.setSizeHint(len(HEADINGS) - 1, QSize(0, round(line * ROW_LINES)))
-            row.setToolTip(len(HEADINGS) - 1, escape_tip(item.cells[-1]))
+            row.setSizeHint(len(BUNDLE_ITEM_HEADINGS) - 1, QSize(0, round(line * ROW_HEIGHT_LINES)))
+            row.setToolTip(len(BUNDLE_ITEM_HEADINGS) - 1, escape_tip(item.cells[-1]))
             if item.is_importable:
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
@@ -201,11 +201,11 @@ class ImportList(QWidget):
                 row.setIcon(0, QIcon(blank))  # align the text with rows that have a check box
             self.tree.addTopLevelItem(row)
         self.tree.blockSignals(False)
-        for column in range(len(HEADINGS) - 1):
+        for column in range(len(BUNDLE_ITEM_HEADINGS) - 1):
             self.tree.resizeColumnToContents(column)
             # in some styles, the check box is larger than Qt assumes
             wide = self.tree.columnWidth(column) + line
-            self.tree.setColumnWidth(column, min(wide, line * COLUMN_LINES_MAX))
+            self.tree.setColumnWidth(column, min(wide, line * COLUMN_WIDTH_MAX_LINES))
         rows = self._list_rows()
         if rows:
             self.tree.setCurrentItem(rows[0])
@@ -294,7 +294,7 @@ def _get_wrap_flags(text: str, width: int, metrics: QFontMetrics) -> int:
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)
 
 
-TEXT_LENGTH_MAX: Final = 200_000
+SHOWN_TEXT_LENGTH_MAX: Final = 200_000
 """Maximum number of displayed characters of a file. Assumed: nobody reads more, and the window stays fast."""
 
 
@@ -312,7 +312,7 @@ class QuarantinePage(QWidget):
         self._message.setTextFormat(Qt.TextFormat.PlainText)
         self._message.setWordWrap(True)
         self._message.setProperty("muted", "true")
-        self.facts = TableView(TableModel(COLUMNS), tr("Contents of the file"))
+        self.facts = TableView(TableModel(FACT_COLUMNS), tr("Contents of the file"))
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -327,7 +327,7 @@ class QuarantinePage(QWidget):
         splitter.addWidget(self.text)
         splitter.setSizes([660, 480])
         splitter.setChildrenCollapsible(False)
-        self._facts: Sequence[FactRow] = ()
+        self._facts: Sequence[FileFactRow] = ()
         self._full_text = ""
         self.author = QCheckBox(tr("Open as author: show solution and answers"))
         self.author.setToolTip(tr("Not recommended if you want to play the drill"))
@@ -347,7 +347,7 @@ class QuarantinePage(QWidget):
         context = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=context)
         buttons = build_row(self.decline, EmptySpace(12), self.items.controls, 0, self.accept)
-        lay_column(
+        build_widget_column(
             self._title,
             self._message,
             (self._all, 1),
@@ -360,7 +360,7 @@ class QuarantinePage(QWidget):
         self._show_font()
         theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
-    def show_file(self, file: str, facts: Sequence[FactRow], text: str) -> None:
+    def show_file(self, file: str, facts: Sequence[FileFactRow], text: str) -> None:
         """Show *facts* about *file* in the table and its *text* next to it."""
         message = tr(
             "{file} comes from another source. No part of it has run yet. A drill contains no "
@@ -396,7 +396,7 @@ class QuarantinePage(QWidget):
     def _show_item(self, item: BundleItem) -> None:
         self._show_contents(item.facts, item.text)
 
-    def _show_contents(self, facts: Sequence[FactRow], text: str) -> None:
+    def _show_contents(self, facts: Sequence[FileFactRow], text: str) -> None:
         self._facts, self._full_text = facts, text
         self._update_spoilers()
 
@@ -408,7 +408,7 @@ class QuarantinePage(QWidget):
         )
         if not shows_everything:
             text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
-        shown_text = text if len(text) <= TEXT_LENGTH_MAX else text[:TEXT_LENGTH_MAX] + "\n…"
+        shown_text = text if len(text) <= SHOWN_TEXT_LENGTH_MAX else text[:SHOWN_TEXT_LENGTH_MAX] + "\n…"
         self.text.setPlainText(escape_invisible(shown_text))
         self.facts.selectRow(0)
 

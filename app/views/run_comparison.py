@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QWidget
 
 from app.view_models.run_comparison import BETTER, WORSE, ComparedAction, ComparisonRow
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
 
-VERDICT_TONES: Final = {BETTER: "ok", WORSE: "bad"}
+VERDICT_COLORS: Final = {BETTER: "ok", WORSE: "bad"}
 SPOKEN_VERDICTS: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
 
 
@@ -52,7 +52,7 @@ def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn[C
             title=mark("Difference"),
             text=lambda row: row.difference,
             is_number=True,
-            tone=lambda row: VERDICT_TONES.get(row.verdict),
+            color_name=lambda row: VERDICT_COLORS.get(row.verdict),
             spoken=_describe_difference,
         ),
     )
@@ -92,7 +92,7 @@ class RunComparisonPage(QWidget):
         button.setToolTip(tr("Back to the history (Esc)"))
         button.clicked.connect(self.close_wanted)
         row = build_row(button, 0)
-        lay_column(
+        build_widget_column(
             self._title,
             self._note,
             (self.figures, 3),

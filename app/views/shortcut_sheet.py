@@ -10,17 +10,17 @@ from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QTextBrowser, QWidget
 
 from app.widgets import keys, theme
-from app.widgets.keys import COMMANDS, Command, Keys
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.keys import SHORTCUT_COMMANDS, ShortcutCommand, KeysByCommand
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
 
-COLUMN_LETTERS: Final = 44
+COLUMN_WIDTH_LETTERS: Final = 44
 """Width of a column in letters."""
 PRINTED_COLUMNS: Final = 2
 PRINTED_POINTS_MAX: Final = 9.0
-LETTER_EM: Final = 0.62
+LETTER_WIDTH_EM: Final = 0.62
 """Average width of a letter relative to the font size, including margins."""
 
 
@@ -56,9 +56,9 @@ class ShortcutSheet(QDialog):
         self.sheet.document().setDocumentMargin(14.0)
         self._count = QLabel()
         self._count.setProperty("muted", True)
-        lay_column(self.field, (self.sheet, 1), self._build_buttons(), parent=self)
+        build_widget_column(self.field, (self.sheet, 1), self._build_buttons(), parent=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_shortcuts)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_shortcuts)
         theme.call_after_events(self, theme.SIZE_EVENTS, self._show_shortcuts)
 
     def _build_buttons(self) -> QHBoxLayout:
@@ -73,7 +73,7 @@ class ShortcutSheet(QDialog):
             row.addWidget(button)
         return row
 
-    def show_keys(self, scheme: str, keymap: Keys) -> None:
+    def show_keys(self, scheme: str, keymap: KeysByCommand) -> None:
         """Show the keys of *keymap* and the name of their scheme."""
         self._scheme, self._keys = scheme, dict(keymap)
         self.setWindowTitle(tr("Shortcuts ({scheme})").format(scheme=scheme))
@@ -84,7 +84,9 @@ class ShortcutSheet(QDialog):
         document = QTextDocument()
         font = QFont(self.font())
         wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
-        font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (PRINTED_COLUMNS * COLUMN_LETTERS * LETTER_EM)))
+        font.setPointSizeF(
+            min(PRINTED_POINTS_MAX, wide_pt / (PRINTED_COLUMNS * COLUMN_WIDTH_LETTERS * LETTER_WIDTH_EM))
+        )
         document.setDefaultFont(font)
         document.setHtml(
             build_sheet_html(
@@ -97,17 +99,19 @@ class ShortcutSheet(QDialog):
     def _title(self) -> str:
         return tr("Mirrordrill: shortcuts ({scheme})").format(scheme=self._scheme)
 
-    def _find_commands(self) -> list[Command]:
+    def _find_commands(self) -> list[ShortcutCommand]:
         return search_commands(self.field.text(), self._keys)
 
     def _show_shortcuts(self) -> None:
         commands = self._find_commands()
         self._count.setText(
-            tr("{count} of {count2} commands").format(count=len(commands), count2=len(COMMANDS))
+            tr("{count} of {count2} commands").format(count=len(commands), count2=len(SHORTCUT_COMMANDS))
         )
-        columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_LETTERS * self._letter_px)))
+        columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_WIDTH_LETTERS * self._letter_px)))
         position = self.sheet.verticalScrollBar().value()
-        self.sheet.setHtml(build_sheet_html(commands, self._keys, theme.get_tokens(self.palette()), columns))
+        self.sheet.setHtml(
+            build_sheet_html(commands, self._keys, theme.get_theme_tokens(self.palette()), columns)
+        )
         self.sheet.verticalScrollBar().setValue(position)
 
     @property
@@ -128,36 +132,40 @@ class ShortcutSheet(QDialog):
 # --- contents -----------------------------------------------------------------------------------------------
 
 
-def search_commands(query: str, keymap: Keys) -> list[Command]:
+def search_commands(query: str, keymap: KeysByCommand) -> list[ShortcutCommand]:
     """Return the commands whose group, text or keys match *query*, in table order."""
     names = {
         command.name
         for command, _ in fuzzy.find_best_matches(
-            query, COMMANDS, lambda command: _build_search_text(command, keymap[command.name])
+            query, SHORTCUT_COMMANDS, lambda command: _build_search_text(command, keymap[command.name])
         )
     }
-    return [command for command in COMMANDS if command.name in names]
+    return [command for command in SHORTCUT_COMMANDS if command.name in names]
 
 
-def _build_search_text(command: Command, texts: Sequence[str]) -> str:
+def _build_search_text(command: ShortcutCommand, texts: Sequence[str]) -> str:
     return " ".join(
-        (tr(command.group), tr(command.text), *texts, *(keys.format_native(text) for text in texts))
+        (tr(command.group), tr(command.text), *texts, *(keys.format_native_keys(text) for text in texts))
     )
 
 
 def build_sheet_html(
-    commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens, columns: int, title: str = ""
+    commands: Sequence[ShortcutCommand],
+    keymap: KeysByCommand,
+    colors: theme.ThemeTokens,
+    columns: int,
+    title: str = "",
 ) -> str:
     """Return the sheet as HTML, limited to the subset that QTextDocument supports."""
     if not commands:
         empty_text = tr("No matching commands or shortcuts.")
         return f'<p style="color:{colors.muted.name()}">{empty_text}</p>'
-    groups: dict[str, list[Command]] = {}
+    groups: dict[str, list[ShortcutCommand]] = {}
     for command in commands:
         groups.setdefault(tr(command.group), []).append(command)
     blocks = [_build_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
-    if len(commands) == len(COMMANDS):  # only without a search
+    if len(commands) == len(SHORTCUT_COMMANDS):  # only without a search
         blocks.append(_format_missing_keys_html(colors))
         heights.append(len(MISSING_KEYS) + 2)
     cells = "".join(
@@ -177,7 +185,9 @@ def _split_columns(blocks: list[str], heights: list[int], count: int) -> list[st
     return columns
 
 
-def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colors: theme.ThemeTokens) -> str:
+def _build_group_html(
+    name: str, commands: Sequence[ShortcutCommand], keymap: KeysByCommand, colors: theme.ThemeTokens
+) -> str:
     """Return a heading with the usual scope of the group's keys, and a row per command.
 
     A command with another scope states it.
@@ -191,7 +201,9 @@ def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colo
         )
         for command in commands
     )
-    return _format_block_html(name, "" if scope == keys.WINDOW else _format_scope_html(scope, colors), rows)
+    return _format_block_html(
+        name, "" if scope == keys.WINDOW_SCOPE else _format_scope_html(scope, colors), rows
+    )
 
 
 def _format_missing_keys_html(colors: theme.ThemeTokens) -> str:
@@ -221,7 +233,9 @@ def _format_row_html(text: str, caps: str) -> str:
 
 
 def _format_scope_html(scope: str, colors: theme.ThemeTokens) -> str:
-    return f'<span style="color:{colors.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
+    return (
+        f'<span style="color:{colors.muted.name()}">&nbsp; {escape(tr(keys.FOCUS_SCOPES[scope][0]))}</span>'
+    )
 
 
 def _format_keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
@@ -230,7 +244,7 @@ def _format_keys_html(texts: Sequence[str], colors: theme.ThemeTokens) -> str:
     style = f"background-color:{colors.idle_soft.name()};color:{colors.text.name()}"
     caps = []
     for text in texts:
-        strokes = [escape("\u2060".join(keys.format_native(stroke))) for stroke in text.split(", ")]
+        strokes = [escape("\u2060".join(keys.format_native_keys(stroke))) for stroke in text.split(", ")]
         caps.append(
             tr("&nbsp;then&nbsp;").join(
                 f'<span style="{style}">&nbsp;{stroke}&nbsp;</span>' for stroke in strokes

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 
-INPUTS_MAX: Final = 500
+LISTED_INPUTS_MAX: Final = 500
 """Maximum number of listed inputs. The journal contains all inputs. Assumed."""
 
 
@@ -76,7 +76,7 @@ INPUT_COLUMNS: Final[tuple[TableColumn[ClientInput], ...]] = (
         title=mark("Journal"),
         text=lambda row: row.text,
         tip=lambda row: row.text,
-        tone=lambda row: "bad" if row.failed else None,
+        color_name=lambda row: "bad" if row.failed else None,
         sample="SELECT mirroring_state_desc FROM sys.database_mirroring",
     ),
 )
@@ -139,7 +139,7 @@ class SqlClientsDialog(QDialog):
             form.addRow(title, box)
         strings = build_row((self.text, 1), self.copy)
         bottom = build_row(0, self.end)
-        layout = lay_column(self.state, form, strings, parent=self)
+        layout = build_widget_column(self.state, form, strings, parent=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
             (tr("Statements of clients"), self.inputs, 3),
@@ -191,7 +191,7 @@ class SqlClientsDialog(QDialog):
         """Add new inputs at the end of the list and scroll to them."""
         if rows:
             table = self.inputs.table
-            latest_rows = [*table.rows, *rows][-INPUTS_MAX:]
+            latest_rows = [*table.rows, *rows][-LISTED_INPUTS_MAX:]
             table.replace_rows(latest_rows)
             self.inputs.scrollToBottom()
 

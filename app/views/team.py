@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamPoints, TeamRole
-from app.classroom.team.member import format_total
+from app.classroom.team.member import format_team_score
 from app.widgets import theme
-from app.widgets.layouts import build_dialog_buttons, build_row, lay_column, mark_primary
+from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column, mark_primary
 from app.widgets.qr import QrCode
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineDelegate
@@ -33,13 +33,13 @@ CODE_SCALE: Final = 2.0
 QR_HEIGHT_LINES: Final = 12
 RESULT_SCALE: Final = 1.3
 """Size of the result relative to other text."""
-TEAM_ENDED: Final = mark("The team has ended.")
+TEAM_ENDED_TEXT: Final = mark("The team has ended.")
 
 
 class StartTeamDialog(QDialog):
     """Dialog to start a team, for a drill or as a seat of a class."""
 
-    wanted = Signal(str, str)
+    team_wanted = Signal(str, str)
     """Signal: name of the drill or code of the class, and name of the team."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
@@ -58,7 +58,7 @@ class StartTeamDialog(QDialog):
         form.addRow(tr("Team &name:"), self.name)
         form.addRow(build_dialog_buttons(self, tr("&Start team")))
         self.accepted.connect(
-            lambda: self.wanted.emit(
+            lambda: self.team_wanted.emit(
                 self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
             )
         )
@@ -93,7 +93,7 @@ class TeamCodeDialog(QDialog):
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(code))
         self.end.clicked.connect(self.end_wanted)
         buttons.rejected.connect(self.reject)
-        lay_column(instruction_label, self.code, self.address, (self.qr, 1), buttons, parent=self)
+        build_widget_column(instruction_label, self.code, self.address, (self.qr, 1), buttons, parent=self)
 
 
 class TakeRoleDialog(QDialog):
@@ -101,7 +101,7 @@ class TakeRoleDialog(QDialog):
 
     roles_wanted = Signal(str, str)
     """Signal: team code, and name of the person."""
-    wanted = Signal(str, str, str, bool)
+    role_wanted = Signal(str, str, str, bool)
     """Signal: code, name and role, and whether the person replaces a disconnected member."""
 
     def __init__(self, name: str, parent: QWidget | None = None, code: str = "") -> None:
@@ -113,8 +113,8 @@ class TakeRoleDialog(QDialog):
         self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self.problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.ask = QPushButton(tr("&Show roles"))
-        self.ask.clicked.connect(
+        self.show_roles_button = QPushButton(tr("&Show roles"))
+        self.show_roles_button.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
         buttons = build_dialog_buttons(self, tr("&Take role"))
@@ -126,14 +126,14 @@ class TakeRoleDialog(QDialog):
         form = QFormLayout(self)
         form.addRow(tr("Team &code:"), self.code)
         form.addRow(tr("Your &name:"), self.name)
-        form.addRow(self.ask)
+        form.addRow(self.show_roles_button)
         form.addRow(tr("&Role:"), self.role)
         form.addRow(self.problem)
         form.addRow(buttons)
         self._enable_take_button(False)
         self.role.currentIndexChanged.connect(self._set_take_text)
         self.accepted.connect(
-            lambda: self.wanted.emit(
+            lambda: self.role_wanted.emit(
                 self.code.text().strip(),
                 self.name.text().strip(),
                 self.role.currentData(),
@@ -149,7 +149,7 @@ class TakeRoleDialog(QDialog):
     def _enable_take_button(self, enabled: bool) -> None:
         """Enable the button to take a role. Until then, Enter presses Show roles."""
         self.take.setEnabled(enabled)
-        mark_primary(self.ask, not enabled)
+        mark_primary(self.show_roles_button, not enabled)
         mark_primary(self.take, enabled)
 
     def _set_take_text(self) -> None:
@@ -194,7 +194,7 @@ def _format_progress(call: Row) -> str:
     return tr("waiting for read-back")
 
 
-CALL_COLUMNS: Final[tuple[TableColumn[Row], ...]] = (
+ORDER_COLUMNS: Final[tuple[TableColumn[Row], ...]] = (
     TableColumn(
         title=mark("Time"),
         text=lambda call: formatting.format_run_time(call["t_s"]),
@@ -213,7 +213,7 @@ CALL_COLUMNS: Final[tuple[TableColumn[Row], ...]] = (
         detail=_format_progress,
         tip=lambda call: f"{_format_text(call)}\n{_format_progress(call)}",
         spoken=lambda call: f"{_format_text(call)}: {_format_progress(call)}",
-        tone=lambda call: "warn" if call["waits"] else None,
+        color_name=lambda call: "warn" if call["waits"] else None,
     ),
 )
 
@@ -227,7 +227,7 @@ POINT_COLUMNS: Final[tuple[TableColumn[TeamPoints], ...]] = (
         ),
         sample="100 / 100",
         is_number=True,
-        tone=lambda rule: "warn" if rule.points < rule.max else None,
+        color_name=lambda rule: "warn" if rule.points < rule.max else None,
     ),
     TableColumn(title=mark("Reason"), text=lambda rule: str(rule.why), tip=lambda rule: str(rule.why)),
     TableColumn(title=mark("Better"), text=lambda rule: str(rule.better), tip=lambda rule: str(rule.better)),
@@ -261,7 +261,7 @@ class RolePanel(QWidget):
         super().__init__()
         self._role = welcome.role
         self.calls, self.points = (
-            _build_table(CALL_COLUMNS, tr("Orders and questions")),
+            _build_table(ORDER_COLUMNS, tr("Orders and questions")),
             _build_table(POINT_COLUMNS, tr("Points")),
         )
         other_keys = [role.key for role in welcome.roles if role.key != self._role]
@@ -283,11 +283,11 @@ class RolePanel(QWidget):
         self.line, self.begin = QLineEdit(), QComboBox()
         self.begin.addItem(tr("Insert…"))
         self.line.setPlaceholderText(tr("An input of your role, such as: {example}").format(example=example))
-        for beginning in _list_beginnings(welcome):
+        for beginning in _list_line_beginnings(welcome):
             self.begin.addItem(beginning)
         self.begin.setAccessibleName(tr("Allowed inputs for your role"))
         self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
-        self.begin.activated.connect(self._insert_beginning)
+        self.begin.activated.connect(self._insert_line_beginning)
         self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("Read &back")), QPushButton(tr("&Confirm"))
         self.hand = QPushButton(tr("Raise or lower &hand"))
@@ -310,7 +310,7 @@ class RolePanel(QWidget):
         )
         row = build_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
         waiting = build_row((self.waiting, 1), self.start)
-        lay_column(
+        build_widget_column(
             waiting, (self.calls, 1), self.result, self.points, self.answer, row, parent=self, margins=0
         )
         self._show_calls([])
@@ -329,14 +329,14 @@ class RolePanel(QWidget):
         for part in (self.waiting, self.start):
             part.setVisible(bool(vacant))
 
-    def show_answer(self, text: str) -> None:
+    def show_reply(self, text: str) -> None:
         """Show the reason why an input was rejected, or a message from the instructor."""
         self.answer.setText(text)
 
     def show_end(self, message: TeamDrillEnded) -> None:
         """Show that the team has ended, with its result. Disable all inputs."""
-        total = format_total(message) or tr("There is no result.")
-        self.result.setText(f"{tr(TEAM_ENDED)} {total}")
+        total = format_team_score(message) or tr("There is no result.")
+        self.result.setText(f"{tr(TEAM_ENDED_TEXT)} {total}")
         self.points.table.replace_rows(message.result.points if message.result is not None else ())
         rows = len(self.points.table.rows)
         self.points.show_rows(rows)
@@ -349,24 +349,24 @@ class RolePanel(QWidget):
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
         self.calls.table.replace_rows(calls)
-        self.read_back.setEnabled(self._call_to_read_back is not None)
-        self.confirm.setEnabled(self._call_to_confirm is not None)
+        self.read_back.setEnabled(self._find_order_to_read_back is not None)
+        self.confirm.setEnabled(self._find_order_to_confirm is not None)
 
     # --- actions
 
     @property
-    def _call_to_read_back(self) -> Row | None:
+    def _find_order_to_read_back(self) -> Row | None:
         return self._find_order(lambda call: call["to"] == self._role and not call["read_back"])
 
     @property
-    def _call_to_confirm(self) -> Row | None:
+    def _find_order_to_confirm(self) -> Row | None:
         return self._find_order(lambda call: call["by"] == self._role and bool(call["read_back"]))
 
     def _find_order(self, predicate: Callable[[Row], bool]) -> Row | None:
         orders = (call for call in self.calls.table.rows if call["kind"] == "order" and call["waits"])
         return next((call for call in orders if predicate(call)), None)
 
-    def _insert_beginning(self) -> None:
+    def _insert_line_beginning(self) -> None:
         if self.begin.currentIndex() > 0:
             self.line.setText(f"{self.begin.currentText()} ")
             self.begin.setCurrentIndex(0)
@@ -379,26 +379,26 @@ class RolePanel(QWidget):
 
     def _read_back(self) -> None:
         """Begin a read-back in the command line. The member then repeats the order in their own words."""
-        if self._call_to_read_back is not None:
-            self.line.setText(f"read-back {self._call_to_read_back['by']} ")
+        if self._find_order_to_read_back is not None:
+            self.line.setText(f"read-back {self._find_order_to_read_back['by']} ")
             self.line.setFocus()
 
     def _confirm(self) -> None:
-        if self._call_to_confirm is not None:
-            self.requested.emit(f"confirm {self._call_to_confirm['to']}")
+        if self._find_order_to_confirm is not None:
+            self.requested.emit(f"confirm {self._find_order_to_confirm['to']}")
 
     def _toggle_hand(self) -> None:
         """Raise the hand, with the text of the command line as the question, or lower it."""
         self._raised = not self._raised
         self.hand_raised.emit(self.line.text().strip() if self._raised else None)
-        self.show_answer(
+        self.show_reply(
             tr("Your hand is raised. The instructor can see it.")
             if self._raised
             else tr("Your hand is lowered.")
         )
 
 
-def _list_beginnings(welcome: MemberWelcome) -> Iterator[str]:
+def _list_line_beginnings(welcome: MemberWelcome) -> Iterator[str]:
     """Yield the possible beginnings of input lines of the role."""
     yield from welcome.does
     other_keys = [seat.key for seat in welcome.roles if seat.key != welcome.role]

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from app.view_models.failover_moment.moment import FailoverPhase, measure_phases
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -90,7 +90,7 @@ class TimingRow(Struct, frozen=True):
         return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
 
 
-def build_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
+def build_timing_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
     """Return a row for each failover, newest first."""
     rows = [
         TimingRow(
@@ -114,7 +114,7 @@ def _format_title(row: TimingRow) -> str:
     return f"{time}  {failover.database}: {formatting.get_failover_kind_name(failover.kind)}{cause}"
 
 
-COLUMNS: Final[tuple[TableColumn[TimingRow], ...]] = (
+FAILOVER_COLUMNS: Final[tuple[TableColumn[TimingRow], ...]] = (
     TableColumn(title=mark("Failover"), text=_format_title,
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
@@ -128,10 +128,10 @@ COLUMNS: Final[tuple[TableColumn[TimingRow], ...]] = (
 # --- details of one failover ----
 
 
-Step = tuple[str, int | None, int | None, int | None]
+PhaseStep = tuple[str, int | None, int | None, int | None]
 
 
-def list_steps(row: TimingRow | None) -> list[Step]:
+def list_phase_steps(row: TimingRow | None) -> list[PhaseStep]:
     """Return (name, end tick, ticks since the failure, duration in ticks) for each phase."""
     if row is None:
         return []
@@ -151,7 +151,7 @@ def _format_ticks(value: int | None) -> str:
     return formatting.NO_VALUE if value is None else formatting.format_seconds(value / TICKS_PER_S)
 
 
-def _format_time(step: Step) -> str:
+def _format_time(step: PhaseStep) -> str:
     return (
         ""
         if step[1] is None
@@ -159,7 +159,7 @@ def _format_time(step: Step) -> str:
     )
 
 
-STEP_COLUMNS: Final[tuple[TableColumn[Step], ...]] = (
+STEP_COLUMNS: Final[tuple[TableColumn[PhaseStep], ...]] = (
     TableColumn(
         title=mark("Phase"),
         text=lambda step: tr(step[0]),
@@ -189,10 +189,10 @@ class PublishedTimesRow(Struct, frozen=True):
     text: str
     idle: str
     loaded: str
-    tone: str | None = None
+    color_name: str | None = None
 
 
-def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
+def build_published_times_rows(row: TimingRow | None) -> list[PublishedTimesRow]:
     """Return rows with the published time, the time of this run and the difference.
 
     Return none if the white paper's Table 6 has no such failover.
@@ -210,7 +210,11 @@ def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
     ]
     for words, text, tone in (
         (tr("This run"), formatting.format_seconds(row.failover_s), None),
-        (tr("Difference"), formatting.format_percent(row.difference, sign=True), "ok" if close else "warn"),
+        (
+            tr("Difference"),
+            formatting.format_percent(row.difference, shows_plus=True),
+            "ok" if close else "warn",
+        ),
     ):
         shown_text = text if row.published is not None else formatting.NO_VALUE
         idle, loaded = (
@@ -226,13 +230,13 @@ COMPARISON_COLUMNS: Final[tuple[TableColumn[PublishedTimesRow], ...]] = (
     TableColumn(title=mark("Table 6"), text=lambda line: line.text,
            sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
     TableColumn(title=mark("No load"), text=lambda line: line.idle, is_number=True, sample="-12.3%",
-           tone=lambda line: line.tone),
+           color_name=lambda line: line.color_name),
     TableColumn(title=mark("Load"), text=lambda line: line.loaded, is_number=True, sample="-12.3%",
-           tone=lambda line: line.tone),
+           color_name=lambda line: line.color_name),
 )  # fmt: skip
 
 
-def format_verdict(row: TimingRow | None) -> str:
+def format_comparison(row: TimingRow | None) -> str:
     """Return a note about the comparison, or the reason why there is no comparison."""
     if row is None:
         return ""
@@ -260,7 +264,7 @@ class PhaseBarDelegate(QStyledItemDelegate):
         view = self.parent()
         assert isinstance(view, TableView)
         row: TimingRow = view.table.rows[index.row()]
-        colors = theme.get_tokens(view.palette())
+        colors = theme.get_theme_tokens(view.palette())
         box = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, colors.selection)
@@ -305,15 +309,15 @@ class PhaseDetails(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._row: TimingRow | None = None
-        self._bar = _Bar()
+        self._bar = _PhaseBarWidget()
         self._text = QLabel(wordWrap=True)
-        lay_column(self._bar, self._text, parent=self, margins=(6, 3, 6, 2), spacing=2)
-        self.show_row(None)
+        build_widget_column(self._bar, self._text, parent=self, margins=(6, 3, 6, 2), spacing=2)
+        self.show_failover(None)
 
-    def show_row(self, row: TimingRow | None) -> None:
+    def show_failover(self, row: TimingRow | None) -> None:
         """Show the phases of a failover. None clears the widget."""
         self._row = row
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         seconds_by_phase = (
             {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.begun_phases} if row else {}
         )
@@ -337,10 +341,10 @@ class PhaseDetails(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            self.show_row(self._row)
+            self.show_failover(self._row)
 
 
-class _Bar(QWidget):
+class _PhaseBarWidget(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._row: TimingRow | None = None
@@ -358,15 +362,19 @@ class _Bar(QWidget):
             painter = QPainter(self)
             total_ticks = sum(ticks for _, ticks, _ in self._row.begun_phases)
             paint_phases(
-                painter, QRectF(self.rect()), self._row, max(total_ticks, 1), theme.get_tokens(self.palette())
+                painter,
+                QRectF(self.rect()),
+                self._row,
+                max(total_ticks, 1),
+                theme.get_theme_tokens(self.palette()),
             )
             painter.end()
 
 
 BAR_COLUMN: Final = 1
-LIST_ROWS: Final = 3
+LIST_ROWS_INITIAL: Final = 3
 """Initial number of visible rows of the list."""
-NO_FAILOVER: Final = mark(
+NO_FAILOVER_TEXT: Final = mark(
     "No failover yet. The phases and steps of each failover appear here, with the published "
     "times for the same kind of failure."
 )
@@ -387,7 +395,7 @@ class TimingPanel(QWidget):
         self._drill: Drill | None = None
         self._shown_state: tuple[object, ...] = ()
         self._shown_span: tuple[float, float] | None = None
-        self.model = TableModel(COLUMNS, self)
+        self.model = TableModel(FAILOVER_COLUMNS, self)
         self.table = TableView(self.model, tr("Failovers"))
         self.table.horizontalHeader().hide()
         self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBarDelegate(self.table))
@@ -414,13 +422,13 @@ class TimingPanel(QWidget):
         steps.show_rows(max(map(len, PHASES.values())) - 1)
         self._compared = TableView(self.comparison, tr("Published times"))
         self._compared.show_rows(3)
-        layout = lay_column(self._compared, (self.verdict, 1), spacing=2)
+        layout = build_widget_column(self._compared, (self.verdict, 1), spacing=2)
         self._tables = tables = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         tables.setSpacing(4)
         tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
         tables.addLayout(layout, 1)
         widget = QWidget()
-        lay_column(self.phases, (tables, 1), parent=widget, margins=0, spacing=2)
+        build_widget_column(self.phases, (tables, 1), parent=widget, margins=0, spacing=2)
         details = QScrollArea(widgetResizable=True)
         details.setFrameShape(QScrollArea.Shape.NoFrame)
         details.setWidget(widget)
@@ -428,11 +436,11 @@ class TimingPanel(QWidget):
         self._split.addWidget(self.table)
         self._split.addWidget(details)
         self._split.setChildrenCollapsible(False)
-        self._empty = QLabel(tr(NO_FAILOVER), wordWrap=True)
+        self._empty = QLabel(tr(NO_FAILOVER_TEXT), wordWrap=True)
         self._empty.setProperty("muted", True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setMargin(24)
-        lay_column((self._split, 1), (self._empty, 1), parent=self, margins=0, spacing=2)
+        build_widget_column((self._split, 1), (self._empty, 1), parent=self, margins=0, spacing=2)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -464,7 +472,7 @@ class TimingPanel(QWidget):
             return
         self._shown_state = object_ids
         before = self.model.rowCount()
-        rows = build_rows(world.failovers, self._drill, world.tick)
+        rows = build_timing_rows(world.failovers, self._drill, world.tick)
         self.model.update_rows([row for row in rows if self._is_inside(row)])
         if self.model.rowCount() != before and self.model.rowCount():
             self.table.selectRow(0)
@@ -482,7 +490,7 @@ class TimingPanel(QWidget):
                 self.table.selectRow(index)
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """List only failovers that overlap the time range *span* (seconds since the start). None lists all."""
         self._shown_span, self._shown_state = span, ()
         if self._drill is not None:
@@ -505,15 +513,15 @@ class TimingPanel(QWidget):
     def _show_chosen(self) -> None:
         has_rows = self.model.rowCount() > 0
         if has_rows and self._split.isHidden():
-            rows = LIST_ROWS * self.table.verticalHeader().defaultSectionSize()
+            rows = LIST_ROWS_INITIAL * self.table.verticalHeader().defaultSectionSize()
             self._split.setSizes([rows, 10 * rows])
         self._split.setVisible(has_rows)
         self._empty.setVisible(not has_rows)
-        self.phases.show_row(self.selected_row)
-        self.steps.update_rows(list_steps(self.selected_row))
-        self.comparison.update_rows(compare_times(self.selected_row))
+        self.phases.show_failover(self.selected_row)
+        self.steps.update_rows(list_phase_steps(self.selected_row))
+        self.comparison.update_rows(build_published_times_rows(self.selected_row))
         self._compared.setVisible(self.comparison.rowCount() > 0)
-        self.verdict.setText(format_verdict(self.selected_row))
+        self.verdict.setText(format_comparison(self.selected_row))
 
     def _choose_time(self) -> None:
         if self.selected_row is not None:

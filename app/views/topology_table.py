@@ -9,17 +9,22 @@ from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from app.view_models.faces import (
     SERVER_KIND_LABELS,
-    ClientFace,
-    CopyFace,
-    LinkFace,
-    Picture,
-    ServerFace,
-    StatusSign,
+    ClientDisplay,
+    CopyDisplay,
+    LinkDisplay,
+    TopologyContents,
+    ServerDisplay,
+    StatusIndicator,
 )
-from app.view_models.offers import ActionOffer, ActionTarget, list_offers
-from app.view_models.picture import HasPermissions, build_picture, hide_unknown, list_all_copies
+from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
+from app.view_models.picture import (
+    HasPermissions,
+    build_topology_contents,
+    hide_unknown_facts,
+    list_copy_displays,
+)
 from app.widgets.bars import build_menu_button, enable_context_menu
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.shared_actions import SharedActions, add_heading
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
@@ -30,7 +35,7 @@ from engine.model import World
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-Face = ServerFace | CopyFace | LinkFace | ClientFace
+TopologyDisplay = ServerDisplay | CopyDisplay | LinkDisplay | ClientDisplay
 
 
 class TopologyRow(Struct, frozen=True):
@@ -38,7 +43,7 @@ class TopologyRow(Struct, frozen=True):
 
     target: ActionTarget
     name: str
-    face: Face
+    display: TopologyDisplay
 
     @property
     def key(self) -> tuple[ActionTarget, str]:
@@ -49,52 +54,52 @@ class TopologyRow(Struct, frozen=True):
         return self.target, self.name
 
 
-def list_rows(world: World, truth: bool = True) -> list[TopologyRow]:
+def list_topology_rows(world: World, truth: bool = True) -> list[TopologyRow]:
     """Return each server followed by its copies, then links, then applications.
 
     If *truth* is False, hide unknown facts, as in an exam.
     """
-    picture = build_picture(world) if truth else hide_unknown(build_picture(world))
-    copies: dict[str, list[CopyFace]] = {}
-    for face in list_all_copies(world, truth):
+    picture = build_topology_contents(world) if truth else hide_unknown_facts(build_topology_contents(world))
+    copies: dict[str, list[CopyDisplay]] = {}
+    for face in list_copy_displays(world, truth):
         copies.setdefault(face.server, []).append(face)
     return list(_list_rows(picture, copies))
 
 
-def _list_rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[TopologyRow]:
-    for server in picture.servers:
+def _list_rows(contents: TopologyContents, copies: dict[str, list[CopyDisplay]]) -> Iterator[TopologyRow]:
+    for server in contents.servers:
         yield TopologyRow(ActionTarget("server", (server.name,)), server.name, server)
         for copy in copies.get(server.name, ()):
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
             yield TopologyRow(ActionTarget("database", (copy.database,)), name, copy)
-    for link in picture.links:
+    for link in contents.links:
         # unlike the name of the face, the key must not depend on roles
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
         target = ActionTarget("link", ends)
         yield TopologyRow(target, target.title, link)
-    for client in picture.clients:
+    for client in contents.clients:
         yield TopologyRow(ActionTarget("client", (client.name,)), client.name, client)
 
 
 # --- cells --------------------------------------------------------------------------------------------------
 
-_NOTHING: Final = StatusSign(formatting.NO_VALUE, "muted", "")
-_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
+_EMPTY_INDICATOR: Final = StatusIndicator(formatting.NO_VALUE, "muted", "")
+_COLOR_NAMES_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
-def _join_signs(signs: Sequence[StatusSign]) -> StatusSign:
+def _join_indicators(indicators: Sequence[StatusIndicator]) -> StatusIndicator:
     """Join several facts for one cell. The tone is that of the worst fact."""
-    if not signs:
-        return _NOTHING
-    worst = min(signs, key=lambda sign: _WORST_FIRST.index(sign.tone))
-    return StatusSign(", ".join(sign.label for sign in signs), worst.tone, worst.shape)
+    if not indicators:
+        return _EMPTY_INDICATOR
+    worst = min(indicators, key=lambda sign: _COLOR_NAMES_WORST_FIRST.index(sign.color_name))
+    return StatusIndicator(", ".join(sign.label for sign in indicators), worst.color_name, worst.shape)
 
 
-def _list_names(names: Sequence[str], tone: str) -> StatusSign:
-    return StatusSign(", ".join(names), tone, "") if names else _NOTHING
+def _list_names(names: Sequence[str], color_name: str) -> StatusIndicator:
+    return StatusIndicator(", ".join(names), color_name, "") if names else _EMPTY_INDICATOR
 
 
-LINK_KINDS: Final = {
+LINK_KIND_LABELS: Final = {
     "mirroring": mark("mirroring link"),
     "replica": mark("replica link"),
     "witness": mark("witness link"),
@@ -104,79 +109,79 @@ LINK_KINDS: Final = {
 
 def format_role(row: TopologyRow) -> str:
     """Return the role of a row's object as text."""
-    match row.face:
-        case ServerFace(kind=kind):
+    match row.display:
+        case ServerDisplay(kind=kind):
             return tr(SERVER_KIND_LABELS[kind])
-        case CopyFace(role=role):
+        case CopyDisplay(role=role):
             return role.label
-        case LinkFace(kind=kind):
-            return tr(LINK_KINDS[kind])
+        case LinkDisplay(kind=kind):
+            return tr(LINK_KIND_LABELS[kind])
         case _:
             return tr("application")
 
 
-def get_state(row: TopologyRow) -> StatusSign:
+def get_state_indicator(row: TopologyRow) -> StatusIndicator:
     """Return the state of a row's object."""
-    match row.face:
-        case CopyFace(state=StatusSign() as state, db_state=db_state):
-            return StatusSign(f"{state.label}, {db_state.label}", state.tone, state.shape)
-        case CopyFace(db_state=db_state):
+    match row.display:
+        case CopyDisplay(state=StatusIndicator() as state, db_state=db_state):
+            return StatusIndicator(f"{state.label}, {db_state.label}", state.color_name, state.shape)
+        case CopyDisplay(db_state=db_state):
             return db_state
-        case ServerFace(status=status) | LinkFace(status=status) | ClientFace(status=status):
+        case ServerDisplay(status=status) | LinkDisplay(status=status) | ClientDisplay(status=status):
             return status
 
 
-def get_service(row: TopologyRow) -> StatusSign:
+def get_service_indicator(row: TopologyRow) -> StatusIndicator:
     """Return the service of a row's object, or the problems that prevent it."""
-    match row.face:
-        case ServerFace(faults=(), listeners=listener_names) if listener_names:
-            return _join_signs(listener_names)
-        case ServerFace(faults=(), host_node=node) if node:
-            return StatusSign(node, "text", "")
-        case ServerFace(faults=troubles):
+    match row.display:
+        case ServerDisplay(faults=(), listeners=listener_names) if listener_names:
+            return _join_indicators(listener_names)
+        case ServerDisplay(faults=(), host_node=node) if node:
+            return StatusIndicator(node, "text", "")
+        case ServerDisplay(faults=troubles):
             return _list_names(troubles, "warn")
-        case CopyFace(signs=signs):
-            return _join_signs([sign for sign in signs if "witness" not in sign.text])
-        case LinkFace(notes=notes):
+        case CopyDisplay(indicators=signs):
+            return _join_indicators([sign for sign in signs if "witness" not in sign.text])
+        case LinkDisplay(notes=notes):
             return _list_names(notes, "muted")
-        case ClientFace(rate=rate):
-            return StatusSign(rate, "text", "")
+        case ClientDisplay(rate=rate):
+            return StatusIndicator(rate, "text", "")
 
 
 def format_queue(row: TopologyRow) -> str:
     """Return the queue, or the measured values of a link, as text."""
-    match row.face:
-        case CopyFace(queue=queue) if queue is not None:
+    match row.display:
+        case CopyDisplay(queue=queue) if queue is not None:
             return queue.spoken
-        case LinkFace(measured=measured) if measured:
+        case LinkDisplay(measured=measured) if measured:
             return measured
         case _:
             return formatting.NO_VALUE
 
 
-def get_witness(row: TopologyRow) -> StatusSign:
+def get_witness_indicator(row: TopologyRow) -> StatusIndicator:
     """Return the duties of a server as witness, or the witness state of a copy."""
-    match row.face:
-        case ServerFace(witness_signs=duties):
-            return _join_signs(duties)
-        case CopyFace(signs=signs):
-            return _join_signs([sign for sign in signs if "witness" in sign.text])
+    match row.display:
+        case ServerDisplay(witness_indicators=duties):
+            return _join_indicators(duties)
+        case CopyDisplay(indicators=signs):
+            return _join_indicators([sign for sign in signs if "witness" in sign.text])
         case _:
-            return _NOTHING
+            return _EMPTY_INDICATOR
 
 
 def format_safety(row: TopologyRow) -> str:
     """Return the safety level of a copy. Other rows have none."""
-    return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NO_VALUE
+    return (row.display.safety if isinstance(row.display, CopyDisplay) else None) or formatting.NO_VALUE
 
 
 def describe_row(row: TopologyRow) -> str:
     """Describe the row in a sentence."""
-    spoken = row.face.accessible_text
-    return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
+    spoken = row.display.accessible_text
+    return f"{row.display.server}: {spoken}" if isinstance(row.display, CopyDisplay) else spoken
 
 
-COLUMNS: Final[tuple[TableColumn[TopologyRow], ...]] = (
+TOPOLOGY_COLUMNS: Final[tuple[TableColumn[TopologyRow], ...]] = (
     TableColumn(
         title=mark("Item"),
         text=lambda r: r.name,
@@ -187,22 +192,22 @@ COLUMNS: Final[tuple[TableColumn[TopologyRow], ...]] = (
     ),
     TableColumn(
         title=mark("State"),
-        text=lambda r: get_state(r).label,
-        tone=lambda r: get_state(r).tone,
+        text=lambda r: get_state_indicator(r).label,
+        color_name=lambda r: get_state_indicator(r).color_name,
         sample="SYNCHRONIZED, RESTORING",
     ),
     TableColumn(title=mark("Role"), text=format_role, sample=mark("mirroring link")),
     TableColumn(
         title=mark("Service"),
-        text=lambda r: get_service(r).label,
-        tone=lambda r: get_service(r).tone,
+        text=lambda r: get_service_indicator(r).label,
+        color_name=lambda r: get_service_indicator(r).color_name,
         sample="down, no quorum",
     ),
     TableColumn(title=mark("Queue or link"), text=format_queue, sample="send queue 1,023 KB"),
     TableColumn(
         title=mark("Witness"),
-        text=lambda r: get_witness(r).label,
-        tone=lambda r: get_witness(r).tone,
+        text=lambda r: get_witness_indicator(r).label,
+        color_name=lambda r: get_witness_indicator(r).color_name,
         sample="no witness",
     ),
     TableColumn(title=mark("Safety"), text=format_safety, sample="FULL"),
@@ -217,42 +222,42 @@ class TopologyTable(QWidget):
 
     requested = Signal(str)
     """Signal: input line without its time."""
-    chosen = Signal(object)
+    target_chosen = Signal(object)
     """Signal: ActionTarget of the current row, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
         self._truth = True
-        self._acts = SharedActions(self)
-        self._acts.requested.connect(self.requested)
+        self._shared_actions = SharedActions(self)
+        self._shared_actions.requested.connect(self.requested)
         self.field = QLineEdit(placeholderText=tr("Filter: disconnected, SERVER_B, link …"))
         self.field.setAccessibleName(tr("Filter the topology table"))
         self.field.setClearButtonEnabled(True)
         self.field.textChanged.connect(lambda _: self._show_rows())
-        self.model = TableModel(COLUMNS)
+        self.model = TableModel(TOPOLOGY_COLUMNS)
         self.table = TableView(self.model, tr("Topology"))
         enable_context_menu(self.table, self.fill_menu)
-        self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
+        self.table.selectionModel().currentRowChanged.connect(lambda *_: self.target_chosen.emit(self.target))
         self.setFocusProxy(self.table)
         bar = build_row(
             self.field,
             build_menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
             margins=4,
         )
-        lay_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
     def use_actions(self, actions: SharedActions) -> None:
         """Use the actions of another view. That view then asks for confirmation."""
-        self._acts.requested.disconnect(self.requested)
-        self._acts = actions
+        self._shared_actions.requested.disconnect(self.requested)
+        self._shared_actions = actions
 
     # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: HasPermissions) -> None:
         """Show another run, or another time of the same run."""
-        self._truth = self._acts.truth = drill.terms.shows_truth
+        self._truth = self._shared_actions.truth = drill.permissions.shows_truth
         self.show_world(drill.world)
 
     @Slot(object)
@@ -268,7 +273,7 @@ class TopologyTable(QWidget):
     def _show_rows(self) -> None:
         if self._world is None:
             return
-        rows, query = list_rows(self._world, self._truth), self.field.text()
+        rows, query = list_topology_rows(self._world, self._truth), self.field.text()
         if query.strip():
             rows = [row for row in rows if _is_query_match(row, query)]
         selected = {row.key for row in self.list_selected_rows()}
@@ -311,10 +316,10 @@ class TopologyTable(QWidget):
         if self._world is None or not targets:
             return False
         if len(targets) == 1:
-            self._acts.fill_menu(menu, self._world, targets[0])
+            self._shared_actions.fill_menu(menu, self._world, targets[0])
         else:
             add_heading(menu, tr("{count} selected").format(count=len(targets)))
-            for label, lines in list_common_offers(self._world, targets, self._truth):
+            for label, lines in list_common_actions(self._world, targets, self._truth):
                 action = menu.addAction(label)
                 action.triggered.connect(lambda _=False, lines=lines: self._apply_all(lines))
         menu.addSeparator()
@@ -333,15 +338,15 @@ def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
 
 def _is_query_match(row: TopologyRow, query: str) -> bool:
     fuzzy_match = fuzzy.match_fuzzily(query, f"{format_role(row)} {row.name} {describe_row(row)}")
-    return fuzzy_match is not None and not fuzzy_match.scattered
+    return fuzzy_match is not None and not fuzzy_match.is_scattered
 
 
-def list_common_offers(
+def list_common_actions(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
     """Return the actions that apply to all *targets*: label, and an input line for each target."""
     offers_by_row = [
-        {_strip_targets(offer, target): offer for offer in list_offers(world, target, truth)}
+        {_strip_targets(offer, target): offer for offer in list_action_offers(world, target, truth)}
         for target in targets
     ]
     return [
@@ -351,7 +356,7 @@ def list_common_offers(
     ]
 
 
-def _strip_targets(offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
+def _strip_targets(action_offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
     """Return the words of an offer's line without the names of its target."""
-    verb, *words = offer.line.split()
+    verb, *words = action_offer.line.split()
     return (verb, *words[len(target.names) :])

@@ -14,7 +14,7 @@ from app.words.language import tr
 from engine.events import Event, TraceData, get_data
 from engine.model import World
 
-STATE_TONES: Final = {
+STATE_COLORS: Final = {
     1: "ok",
     2: "ok",
     3: "ok",
@@ -45,7 +45,7 @@ class TraceRow(Struct, frozen=True):
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 
-def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
+def build_trace_rows(event: Event, world: World) -> Iterator[TraceRow]:
     """Yield the row of a "trace" event."""
     if (change := get_data(event, TraceData)) is not None:
         start_time = formatting.format_server_time(world.settings.start_time, event.tick, decimals=3)
@@ -54,9 +54,9 @@ def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
         )
 
 
-COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
+TRACE_COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, tone=lambda row: STATE_TONES.get(row.state),
+    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, color_name=lambda row: STATE_COLORS.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     TableColumn(title="IntegerData", is_name=True, text=lambda row: str(row.integer_data), is_number=True),
@@ -69,7 +69,7 @@ NARROW_COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
     TableColumn(title="ServerName", is_name=True, text=lambda row: row.server or "", sample="SERVER_A"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
-    replace(COLUMNS[1], sample=""),
+    replace(TRACE_COLUMNS[1], sample=""),
 )
 """Columns for a narrow dock. The text below the table and the wide view show the other columns."""
 
@@ -80,9 +80,9 @@ class StateTrace(EventTable):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(
             tr("State change trace"),
-            COLUMNS,
+            TRACE_COLUMNS,
             NARROW_COLUMNS,
-            build_rows,
+            build_trace_rows,
             has_all_tab=True,
             kinds=("trace",),
             empty_text=tr(

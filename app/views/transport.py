@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QSl
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
-from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.layouts import EmptySpace, build_row, build_widget_column
 from app.words import formatting
 from app.words.language import tr
 from engine.model import World
 from engine.overrides import override
 
-SPEEDS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+SPEED_STEPS: Final = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 """Speeds of the keys and of the slider's ticks. The slider also allows speeds between them."""
 _SLIDER_STEPS: Final = 100
 """Number of slider positions per factor of ten."""
@@ -39,7 +39,7 @@ def compute_slider_position(speed: float) -> int:
 def compute_speed(slider: int) -> float:
     """Return the speed at a slider position. Close to an entry of SPEEDS, return exactly this speed."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
-    nearest_speed = min(SPEEDS, key=lambda step: abs(math.log10(step / speed)))
+    nearest_speed = min(SPEED_STEPS, key=lambda step: abs(math.log10(step / speed)))
     return (
         nearest_speed if abs(compute_slider_position(nearest_speed) - slider) <= 3 else float(f"{speed:.2g}")
     )
@@ -60,14 +60,14 @@ def parse_speed(text: str) -> float | None:
     if digits_match is None or not digits.strip(".,"):
         return None
     whole_digits = re.sub(r"[.,]", "", digits_match[1]) or "0"
-    return min(SPEEDS[-1], max(SPEEDS[0], float(f"{whole_digits}.{digits_match[2] or 0}")))
+    return min(SPEED_STEPS[-1], max(SPEED_STEPS[0], float(f"{whole_digits}.{digits_match[2] or 0}")))
 
 
 def find_next_speed(speed: float, faster: bool) -> float:
     """Return the next faster or slower speed of SPEEDS."""
     if faster:
-        return next((step for step in SPEEDS if step > speed * 1.001), SPEEDS[-1])
-    return next((step for step in reversed(SPEEDS) if step < speed * 0.999), SPEEDS[0])
+        return next((step for step in SPEED_STEPS if step > speed * 1.001), SPEED_STEPS[-1])
+    return next((step for step in reversed(SPEED_STEPS) if step < speed * 0.999), SPEED_STEPS[0])
 
 
 class SpeedField(QLineEdit):
@@ -111,12 +111,12 @@ class SpeedField(QLineEdit):
 
     def fit_width(self) -> None:
         """Set the width for the longest speed."""
-        width = self.fontMetrics().horizontalAdvance(format_speed_text(SPEEDS[-1]) + "0")
+        width = self.fontMetrics().horizontalAdvance(format_speed_text(SPEED_STEPS[-1]) + "0")
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
 
-def _format_lag_text(reached: float) -> str:
-    return tr("only {speed_text} reached").format(speed_text=format_speed_text(reached))
+def _format_lag_text(reached_speed: float) -> str:
+    return tr("only {speed_text} reached").format(speed_text=format_speed_text(reached_speed))
 
 
 class _SliderArea(QWidget):
@@ -124,7 +124,7 @@ class _SliderArea(QWidget):
 
     def __init__(self, *bars: QWidget) -> None:
         super().__init__()
-        lay_column(*bars, parent=self, margins=0)
+        build_widget_column(*bars, parent=self, margins=0)
 
     def sizeHint(self) -> QSize:
         return QSize(SLIDER_WIDTH_LINES[1] * self.fontMetrics().height(), super().sizeHint().height())
@@ -161,7 +161,9 @@ class TimeControls(QWidget):
         self._speed = SpeedField()
         self._speed.speed_chosen.connect(self.speed_chosen)
         self._slider = QSlider(Qt.Orientation.Horizontal)
-        self._slider.setRange(compute_slider_position(SPEEDS[0]), compute_slider_position(SPEEDS[-1]))
+        self._slider.setRange(
+            compute_slider_position(SPEED_STEPS[0]), compute_slider_position(SPEED_STEPS[-1])
+        )
         self._slider.setTickInterval(_SLIDER_STEPS)
         self._slider.setTickPosition(QSlider.TickPosition.TicksBelow)
         self._slider.setSingleStep(10)
@@ -189,9 +191,9 @@ class TimeControls(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        clock = lay_column(self._clock, self._server_time, spacing=0)
+        clock = build_widget_column(self._clock, self._server_time, spacing=0)
         layout = build_row(self._speed, 0, self._note)
-        speed = lay_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
+        speed = build_widget_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
         build_row(
             clock,
             EmptySpace(10),
@@ -256,7 +258,7 @@ class TimeControls(QWidget):
         small = theme.resize_font(font, 0.75)
         # the note has a fixed width, because it appears and disappears every few frames
         self._note.setFont(small)
-        self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_format_lag_text(SPEEDS[-1])))
+        self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_format_lag_text(SPEED_STEPS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:
             icon_px = round(line * 1.35)

@@ -39,7 +39,7 @@ class ButtonBar(QToolBar):
         """Draw the arrow of the overflow menu in the theme's color. Qt always draws it black."""
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
-            arrow.setIcon(theme.load_icon("more", theme.get_tokens(self.palette())))
+            arrow.setIcon(theme.load_icon("more", theme.get_theme_tokens(self.palette())))
             arrow.setStyleSheet("padding: 0px;")  # keeps the bar slim
             arrow.setAccessibleName(tr("More buttons"))
 

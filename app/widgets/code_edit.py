@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.find_bar import FindBar
-from app.widgets.highlight import Highlighter, count_utf16_units
+from app.widgets.highlight import SyntaxHighlighter, count_utf16_units
 from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
@@ -53,11 +53,11 @@ painting.
 
 FindCompletions = Callable[[str, int], Sequence[str]]
 """Function that returns the valid words at a position of a text."""
-CreateHighlighter = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
+CreateHighlighter = Callable[[QTextDocument, theme.ThemeTokens], SyntaxHighlighter]
 """Function that creates the highlighter of a document."""
 
 
-class CodeEdit(QPlainTextEdit):
+class CodeEditor(QPlainTextEdit):
     """Editor with line numbers, marked current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
 
     message_ready = Signal(str)
@@ -282,7 +282,7 @@ class CodeEdit(QPlainTextEdit):
     @property
     def colors(self) -> theme.ThemeTokens:
         """Colors of the current theme."""
-        return theme.get_tokens(self.palette())
+        return theme.get_theme_tokens(self.palette())
 
     @override
     def changeEvent(self, event: QEvent) -> None:
@@ -354,7 +354,7 @@ class CodeEdit(QPlainTextEdit):
 class _LineNumberMargin(QWidget):
     """Margin with the line numbers."""
 
-    def __init__(self, editor: CodeEdit) -> None:
+    def __init__(self, editor: CodeEditor) -> None:
         super().__init__(editor)
         self._editor = editor
 

@@ -36,7 +36,7 @@ class DeskView(Protocol):
         """Add the events since the last call."""
 
 
-Span = tuple[float, float]
+TimeSpan = tuple[float, float]
 """Start and end in seconds since the start of the run."""
 
 
@@ -47,7 +47,7 @@ class TimeRangeView(Protocol):
     def show_time(self, t_s: float | None) -> None:
         """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
 
-    def show_between(self, span: Span | None) -> None:
+    def show_time_range(self, span: TimeSpan | None) -> None:
         """Show only the time range *span*. None means the whole run or the current time."""
 
 
@@ -69,7 +69,7 @@ class TimeChooser(Protocol):
 
 
 @runtime_checkable
-class SpanChooser(Protocol):
+class TimeSpanChooser(Protocol):
     """Interface of a view in which the user can select a time range for all views."""
 
     @property
@@ -78,7 +78,7 @@ class SpanChooser(Protocol):
 
 
 LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
-PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
+LAYOUT_PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
 
 
 def _accept_any_world(_: World) -> object:
@@ -93,13 +93,13 @@ def _can_be_mirrored(world: World) -> object:
     return group_picture.uses_mirroring(world)
 
 
-class Dock(Struct, frozen=True):
+class DockSpec(Struct, frozen=True):
     """View of the desk, with its place in the default layout."""
 
     name: str
     """Name of the dock in stored layouts. Its action is `view.NAME`."""
     title: str
-    view: str
+    view_class_path: str
     """Class of the view in the form module:class. It is imported when the desk is created."""
     area: Qt.DockWidgetArea
     tab_group: int
@@ -112,7 +112,7 @@ class Dock(Struct, frozen=True):
     """Keys in the VS Code scheme. None means the default keys."""
     action_text: str = ""
     """Text of the action, if it differs from the title."""
-    profiles: tuple[str, ...] = PROFILES
+    profiles: tuple[str, ...] = LAYOUT_PROFILES
     """Layout profiles in which the dock is initially open."""
     shows_truth: bool = False
     """True if the view shows the true state instead of a server's knowledge. Such a view is closed in an
@@ -131,50 +131,50 @@ class Dock(Struct, frozen=True):
 CENTRAL_AREA: Final = Qt.DockWidgetArea.NoDockWidgetArea
 """Area of the central view, which is not a dock. All docks are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
-_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+_BOTTOM_AREA = Qt.DockWidgetArea.BottomDockWidgetArea
 
-DOCKS: Final = (
-    Dock("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT, 0, "brief", "F4",
+DOCK_SPECS: Final = (
+    DockSpec("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT, 0, "brief", "F4",
          profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
-    Dock("topology", mark("Topology"), "app.views.topology:TopologyView", CENTRAL_AREA, 0, "topology", "Alt+1"),
-    Dock("console", mark("SQL windows"), "app.views.console:Console", _BOTTOM, 0, "console", "Alt+2",
+    DockSpec("topology", mark("Topology"), "app.views.topology:TopologyView", CENTRAL_AREA, 0, "topology", "Alt+1"),
+    DockSpec("console", mark("SQL windows"), "app.views.console:Console", _BOTTOM_AREA, 0, "console", "Alt+2",
          profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
-    Dock("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
+    DockSpec("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
          profiles=(LEARNER, INSTRUCTOR, PRESENTER)),
-    Dock("timing", mark("Timing"), "app.views.timing:TimingPanel", _RIGHT, 1, "timing",
+    DockSpec("timing", mark("Timing"), "app.views.timing:TimingPanel", _RIGHT, 1, "timing",
          action_text=mark("Failover timing"),
          shows_truth=True, is_extra=True),
-    Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
+    DockSpec("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
          action_text=mark("SQL Server logs")),
-    Dock("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs",
+    DockSpec("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs",
          action_text=mark("State change trace"), is_extra=True),
-    Dock("monitor", mark("Monitor"), "app.views.monitor:MirroringMonitor", _RIGHT, 1, "monitor", "Alt+3",
+    DockSpec("monitor", mark("Monitor"), "app.views.monitor:MirroringMonitor", _RIGHT, 1, "monitor", "Alt+3",
          action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
          is_available=_can_be_mirrored, absent_message=mark("This drill has no mirrored database.")),
-    Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", shows_truth=True),
-    Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
+    DockSpec("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", shows_truth=True),
+    DockSpec("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
-    Dock("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
+    DockSpec("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
          action_text=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), shows_truth=True, is_extra=True),
-    Dock("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
+    DockSpec("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
          action_text=mark("Topology as a table"), profiles=(), shows_truth=True, is_extra=True),
-    Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
+    DockSpec("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
          profiles=(), is_extra=True),
-    Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
+    DockSpec("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
          action_text=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
          is_available=lambda world: world.replicas, absent_message=mark("This drill has no availability group.")),
-    Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
+    DockSpec("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
          action_text=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
          is_available=lambda world: world.clusters, absent_message=mark("This drill has no cluster.")),
-    Dock("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT, 1, "brief",
+    DockSpec("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT, 1, "brief",
          action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), shows_truth=True,
          is_extra=True),
 )  # fmt: skip
 """Docks in the order of the View menu."""
 
-DOCKS_BY_NAME: Final = {dock.name: dock for dock in DOCKS}
-DOCK_NAMES: Final = tuple(dock.name for dock in DOCKS)
-OUTER_DOCKS: Final = tuple(dock for dock in DOCKS if dock.area is not CENTRAL_AREA)
+DOCK_SPECS_BY_NAME: Final = {dock.name: dock for dock in DOCK_SPECS}
+DOCK_NAMES: Final = tuple(dock.name for dock in DOCK_SPECS)
+OUTER_DOCK_SPECS: Final = tuple(dock for dock in DOCK_SPECS if dock.area is not CENTRAL_AREA)
 """All views that are docks, so without the central view."""
 
 PROFILE_SHARES: Final = {

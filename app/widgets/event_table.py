@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, Q
 from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QTabBar, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.tables import NO_INDEX, AnyIndex, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BuildRows = Callable[[Event, World], Iterable[object]]
 """Function that returns the rows of an event. Most events have none."""
 
-SLICE_EVENTS: Final = 1_000
+EVENTS_PER_SLICE: Final = 1_000
 """Number of events to search between two checks of the clock, which takes some milliseconds. Assumed."""
 
 CACHED_ROWS_MAX: Final = 1_000
@@ -57,7 +57,7 @@ class EventFilter(Struct, frozen=True):
     """Lowercase words that the row must contain."""
 
 
-class EventRows(Sequence[object]):
+class FilteredEventRows(Sequence[object]):
     """Rows of a run's events that pass the filter.
 
     After a jump to another time of the same run, rows of the common part are kept, and `search_events` continues after
@@ -107,7 +107,9 @@ class EventRows(Sequence[object]):
         Return True if all events are searched.
         """
         while self._searched_count < len(self._log):
-            scan_end = self._searched_count + SLICE_EVENTS if self._wanted.search_words else len(self._log)
+            scan_end = (
+                self._searched_count + EVENTS_PER_SLICE if self._wanted.search_words else len(self._log)
+            )
             row_numbers = self._add_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.search_words:
                 row_numbers = row_numbers[
@@ -191,12 +193,12 @@ class EventRows(Sequence[object]):
         return all(word in text for word in self._wanted.search_words)
 
 
-ALL_SERVERS: Final = mark("All")
+ALL_SERVERS_LABEL: Final = mark("All")
 
 TIME_TOLERANCE_S: Final = 0.005
 """Tolerance of a selected time: half a tick. Events within it belong to the selected time."""
 
-NARROW_UNITS: Final = 32.0
+NARROW_WIDTH_UNITS: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
 FILTER_WIDTH_PX: Final = {False: 160, True: 110}
@@ -210,7 +212,7 @@ class EventModel(TableModel):
     """Table model of event rows. A row is created when it becomes visible."""
 
     def __init__(
-        self, columns: Sequence[TableColumn[Any]], events: EventRows, parent: QObject | None = None
+        self, columns: Sequence[TableColumn[Any]], events: FilteredEventRows, parent: QObject | None = None
     ) -> None:
         super().__init__(columns, parent)
         self.events = events
@@ -254,7 +256,7 @@ class EventModel(TableModel):
 class EventTable(QWidget):
     """View with tabs for servers, a filter box, and a table that grows at its end.
 
-    Rows must have `server` (name or None), `t_s` (seconds since the start) and `search_text` (for the
+    Rows must have `server` (name or None), `shown_s` (seconds since the start) and `search_text` (for the
     filter).
     """
 
@@ -285,9 +287,9 @@ class EventTable(QWidget):
         self._name = name
         self._columns = {False: tuple(columns), True: tuple(narrow_columns)}
         self._narrow = False
-        self._everywhere = has_all_tab
+        self._has_all_tab = has_all_tab
         self._shown_span: tuple[float, float] | None = None
-        self._events = EventRows(build_rows, kinds)
+        self._events = FilteredEventRows(build_rows, kinds)
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._filter_next_slice)
         self.model = EventModel(columns, self._events, self)
@@ -305,8 +307,8 @@ class EventTable(QWidget):
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(FILTER_WIDTH_PX[False])
         self.filter.textChanged.connect(lambda _: self._apply_filter())
-        self.found = QLabel()
-        self.found.setProperty("muted", True)
+        self.match_count = QLabel()
+        self.match_count.setProperty("muted", True)
         self.detail = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.detail.setContentsMargins(6, 0, 6, 3)
@@ -316,7 +318,7 @@ class EventTable(QWidget):
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.filter.setFocus)
-        self.tools = build_row((self.found, 1), self.filter, spacing=6)
+        self.tools = build_row((self.match_count, 1), self.filter, spacing=6)
         self.bar = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.bar.setContentsMargins(0, 0, 4, 0)
         self.bar.setSpacing(2)
@@ -325,7 +327,7 @@ class EventTable(QWidget):
         save = QAction(tr("Save these rows…"), self.table)
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
-        lay_column(self.bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=2)
+        build_widget_column(self.bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=2)
         theme.call_after_events(self, theme.PALETTE_EVENTS, self._recolor)
 
     # --- view interface -----------------------------------------------------------------------------------
@@ -333,7 +335,7 @@ class EventTable(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
-        names = [*([tr(ALL_SERVERS)] if self._everywhere else []), *drill.world.instances]
+        names = [*([tr(ALL_SERVERS_LABEL)] if self._has_all_tab else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
         self._events.set_events(self.list_events(drill), drill.world)
@@ -360,7 +362,7 @@ class EventTable(QWidget):
     def server(self) -> str | None:
         """Server whose rows are listed, or None for all servers."""
         name = self.servers.tabText(self.servers.currentIndex())
-        return None if name in ("", tr(ALL_SERVERS)) else name
+        return None if name in ("", tr(ALL_SERVERS_LABEL)) else name
 
     @Slot(str)
     def show_server(self, server: str) -> None:
@@ -384,7 +386,7 @@ class EventTable(QWidget):
             self.table.scrollTo(self.model.index(position, 0))
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """List only rows in the time range *span* (seconds since the start). None lists all."""
         if span != self._shown_span:
             self._shown_span = span
@@ -417,10 +419,10 @@ class EventTable(QWidget):
     def _show_count(self) -> None:
         row_count = self.model.rowCount()
         narrowed = bool(self.filter.text()) or self._shown_span is not None
-        self.found.setText(
+        self.match_count.setText(
             tr("{shown} found").format(shown=formatting.format_number(row_count)) if narrowed else ""
         )
-        self.found.setVisible(narrowed)
+        self.match_count.setVisible(narrowed)
         self.table.set_empty_text(self._explain_empty())
 
     def _explain_empty(self) -> str:
@@ -461,7 +463,7 @@ class EventTable(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < NARROW_UNITS * self.fontMetrics().height()
+        narrow = event.size().width() < NARROW_WIDTH_UNITS * self.fontMetrics().height()
         if narrow != self._narrow:
             self._narrow = narrow
             self.model.show_columns(self._columns[narrow])
@@ -498,8 +500,8 @@ class EventTable(QWidget):
         self._arrange_bar()
 
     def _recolor(self) -> None:
-        colors = theme.get_tokens(self.palette())
-        first = int(self._everywhere)
+        colors = theme.get_theme_tokens(self.palette())
+        first = int(self._has_all_tab)
         for index in range(first, self.servers.count()):
             mark = QPixmap(10, 10)
             mark.fill(colors.get_server_color(index - first))

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QToolButton
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words.language import tr, trn
 from engine.overrides import override
 
@@ -48,10 +48,10 @@ class FindBar(QFrame):
         self._start_position = 0
         """Start position of the search. A longer search text is searched from the same position."""
         self.setAutoFillBackground(True)
-        self.needle = self._build_field(tr("Find"))
-        self.needle.textEdited.connect(self._on_typed)
+        self.search_field = self._build_field(tr("Find"))
+        self.search_field.textEdited.connect(self._on_typed)
         self.with_ = self._build_field(tr("Replace with"))
-        self.place = QLabel()
+        self.match_number = QLabel()
         """Label with the number of the selected match and the number of matches, or a note that there are none."""
         self.same_case = self._build_tool("Aa", tr("Match case"))
         self.same_case.setCheckable(True)
@@ -66,13 +66,13 @@ class FindBar(QFrame):
         self._replace_button.clicked.connect(self.replace_match)
         self._all.clicked.connect(self.replace_all)
         find_row, replace_row = QHBoxLayout(), QHBoxLayout()
-        find_row.addWidget(self.needle, 1)
-        for widget in (self.place, self.same_case, before, next_tool, close):
+        find_row.addWidget(self.search_field, 1)
+        for widget in (self.match_number, self.same_case, before, next_tool, close):
             find_row.addWidget(widget)
         replace_row.addWidget(self.with_, 1)
         replace_row.addWidget(self._replace_button)
         replace_row.addWidget(self._all)
-        rows = lay_column(parent=self, margins=(6, 3, 6, 3), spacing=3)
+        rows = build_widget_column(parent=self, margins=(6, 3, 6, 3), spacing=3)
         for row in (find_row, replace_row):
             row.setSpacing(3)
             rows.addLayout(row)
@@ -109,15 +109,15 @@ class FindBar(QFrame):
         cursor = self._editor.textCursor()
         selected_text = cursor.selectedText()
         if selected_text and "\u2029" not in selected_text and len(selected_text) <= SEARCH_LENGTH_MAX:
-            self.needle.setText(selected_text)
+            self.search_field.setText(selected_text)
         self._start_position = cursor.selectionStart()
         for widget in (self.with_, self._replace_button, self._all):
             widget.setVisible(with_replacement)
         self.show()
         self.height_changed.emit()
         self._editor.ensureCursorVisible()
-        self.needle.setFocus()
-        self.needle.selectAll()
+        self.search_field.setFocus()
+        self.search_field.selectAll()
         self._show_match_number()
 
     def return_to_text(self) -> None:
@@ -145,7 +145,7 @@ class FindBar(QFrame):
 
         If the bar is hidden, use its last search text.
         """
-        needle = self.needle.text()
+        needle = self.search_field.text()
         if not needle:
             self._show_status("", "muted")
             return
@@ -163,7 +163,7 @@ class FindBar(QFrame):
 
     def _compile_pattern(self) -> re.Pattern[str]:
         return re.compile(
-            re.escape(self.needle.text()), re.NOFLAG if self.same_case.isChecked() else re.IGNORECASE
+            re.escape(self.search_field.text()), re.NOFLAG if self.same_case.isChecked() else re.IGNORECASE
         )
 
     def _is_match_selected(self) -> bool:
@@ -172,7 +172,7 @@ class FindBar(QFrame):
         return bool(selected_text) and self._compile_pattern().fullmatch(selected_text) is not None
 
     def _show_match_number(self) -> None:
-        if not self.needle.text():
+        if not self.search_field.text():
             self._show_status("", "muted")
             return
         text = self._editor.toPlainText()
@@ -192,27 +192,29 @@ class FindBar(QFrame):
                 tr("{number} of {count}").format(number=max(1, current_number), count=count), "muted"
             )
 
-    def _show_status(self, text: str, tone: str) -> None:
-        self.place.setText(text)
-        self.place.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()};")
+    def _show_status(self, text: str, color_name: str) -> None:
+        self.match_number.setText(text)
+        self.match_number.setStyleSheet(
+            f"color: {theme.get_theme_tokens(self.palette()).get_color(color_name).name()};"
+        )
         if text and QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.needle, text))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.search_field, text))
 
     # --- replacing ----------------------------------------------------------------------------------------
 
     def replace_match(self) -> None:
         """Replace the selected match and go to the next match."""
-        if self.needle.text() and self._is_match_selected():
+        if self.search_field.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
         self.find_next()
 
     def replace_all(self) -> None:
         """Replace all matches as one undo step."""
-        if not self.needle.text():
+        if not self.search_field.text():
             return
         before, new = self._editor.toPlainText(), self.with_.text()
         count = sum(1 for _ in self._compile_pattern().finditer(before))
-        if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_LENGTH_MAX:
+        if len(before) + count * (len(new) - len(self.search_field.text())) > TEXT_LENGTH_MAX:
             self._show_status(tr("the text would become too long"), "bad")
             return
         text = self._compile_pattern().sub(lambda _: new, before)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QLayoutItem, QPushButton, QSizePolicy, QWidget
 
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from engine.overrides import override
 
 
@@ -101,7 +101,7 @@ class WrapButton(QPushButton):
         super().__init__(parent)
         self._text = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._text.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        lay_column(self._text, parent=self, margins=(10, 5, 10, 5))
+        build_widget_column(self._text, parent=self, margins=(10, 5, 10, 5))
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)

@@ -35,7 +35,7 @@ GetTokenColor = Callable[[_TokenType, str], str | None]
 """Function that returns the name of the theme color for a token, or None for the normal text color."""
 
 
-class Highlighter(QSyntaxHighlighter):
+class SyntaxHighlighter(QSyntaxHighlighter):
     """Highlighter that lexes the whole text after a change, because comments and strings span lines.
 
     It lexes a long text in slices.
@@ -47,7 +47,7 @@ class Highlighter(QSyntaxHighlighter):
         super().__init__(document)
         self._colors = colors
         self._lexer = lexer
-        self._tone_of = get_token_color
+        self._get_color_name = get_token_color
         self._lexed = (-1, -1)
         self._spans: ColoredSpans = {}
         """Line number -> (start, length, tone)."""
@@ -57,8 +57,8 @@ class Highlighter(QSyntaxHighlighter):
         """Longer text that is being lexed, token by token."""
         self._to_color: list[int] = []
         """Lines that still need their new colors."""
-        self._turn = QTimer(self, singleShot=True)
-        self._turn.timeout.connect(self._process_slice)
+        self._slice_timer = QTimer(self, singleShot=True)
+        self._slice_timer.timeout.connect(self._process_slice)
 
     def recolor(self, colors: ThemeTokens) -> None:
         """Use the colors of another theme."""
@@ -93,10 +93,10 @@ class Highlighter(QSyntaxHighlighter):
             reading.read_tokens(size)
             self._spans, self._open = reading.spans, reading.open
         else:
-            self._turn.start(TYPING_PAUSE_MS)
+            self._slice_timer.start(TYPING_PAUSE_MS)
 
     def _begin_pass(self) -> _HighlightPass:
-        return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
+        return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._get_color_name)
 
     def _process_slice(self) -> None:
         """Lex a slice of a longer text. After the last slice, highlight its lines in slices."""
@@ -111,7 +111,7 @@ class Highlighter(QSyntaxHighlighter):
                 self._spans, self._open = highlight_pass.spans, highlight_pass.open
                 self._to_color = list(range(self.document().blockCount()))
         if self._reading is not None or self._to_color:
-            self._turn.start(0)
+            self._slice_timer.start(0)
 
 
 ColoredSpans = dict[int, list[tuple[int, int, str]]]
@@ -121,11 +121,11 @@ ColoredSpans = dict[int, list[tuple[int, int, str]]]
 class _HighlightPass:
     """One pass through the tokens of a text, with the resulting spans."""
 
-    def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: GetTokenColor) -> None:
+    def __init__(self, tokens: Iterable[tuple[_TokenType, str]], get_color_name: GetTokenColor) -> None:
         self.spans: ColoredSpans = {}
         self.open: set[int] = set()
         self._tokens = iter(tokens)
-        self._tone_of = tone_of
+        self._get_color_name = get_color_name
         self._line = self._column = 0
 
     def read_tokens(self, count: int) -> bool:
@@ -133,7 +133,7 @@ class _HighlightPass:
         token_count = 0
         for kind, word in islice(self._tokens, count):
             token_count += 1
-            tone = self._tone_of(kind, word)
+            tone = self._get_color_name(kind, word)
             for number, part in enumerate(word.split("\n")):
                 if number:
                     if tone:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 
 from engine.overrides import override
 
-GUARD_S: float = 0.5
+GUARD_TIME_S: float = 0.5
 """Time during which a new widget ignores keys and clicks. Assumed.
 
 A person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for something else.
@@ -22,7 +22,7 @@ A person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for som
 _PRESS_TYPES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
 _GUARDED_TYPES: Final = _PRESS_TYPES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
 _INPUT_EVENT_CLASSES: Final = frozenset({QMouseEvent, QKeyEvent})
-_GUARDED_UNTIL: Final = "fresh until"
+_GUARD_END_PROPERTY: Final = "fresh until"
 
 
 class InputGuard(QObject):
@@ -40,14 +40,14 @@ class InputGuard(QObject):
         app.installEventFilter(self)
 
     @property
-    def quiet_s(self) -> float:
+    def since_last_key_s(self) -> float:
         """Wall time since the last key press."""
         return time.monotonic() - self._key_s
 
     def record_appearance(self, widget: QWidget) -> None:
         """Record that *widget* and its children have just appeared or changed their meaning."""
-        until_s = time.monotonic() + GUARD_S
-        widget.setProperty(_GUARDED_UNTIL, until_s)
+        until_s = time.monotonic() + GUARD_TIME_S
+        widget.setProperty(_GUARD_END_PROPERTY, until_s)
         self._until_s = max(self._until_s, until_s)
 
     @override
@@ -100,14 +100,14 @@ def _has_appeared_recently(widget: QWidget, now_s: float) -> bool:
     """Return True if the widget, or a parent of it in the same window, has just appeared."""
     ancestor: QWidget | None = widget
     while ancestor is not None:
-        until_s = ancestor.property(_GUARDED_UNTIL)
+        until_s = ancestor.property(_GUARD_END_PROPERTY)
         if until_s is not None and now_s < until_s:
             return True
         ancestor = None if ancestor.isWindow() else ancestor.parentWidget()
     return False
 
 
-def get_guard() -> InputGuard:
+def get_input_guard() -> InputGuard:
     """Return the guard of the program. Install it at the first call."""
     app = QApplication.instance()
     assert isinstance(app, QApplication)

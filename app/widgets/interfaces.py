@@ -22,23 +22,23 @@ _INTERFACES: Final[dict[int, QAccessibleInterface]] = {}
 """Number -> interface. Qt does not own Python objects, so each is referenced here until its target is
 destroyed.
 """
-_NUMBERS: Final = count()
-_FACTORIES: Final[list[CreateInterface]] = []
+_INTERFACE_NUMBERS: Final = count()
+_INTERFACE_FACTORIES: Final[list[CreateInterface]] = []
 
 
-def register_factory(make: CreateInterface) -> None:
-    """Make Qt call *make* before it creates an interface itself."""
+def register_interface_factory(factory: CreateInterface) -> None:
+    """Make Qt call *factory* before it creates an interface itself."""
 
     def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
-        interface = make(name, target)
+        interface = factory(name, target)
         if interface is not None:
-            number = next(_NUMBERS)
+            number = next(_INTERFACE_NUMBERS)
             _INTERFACES[number] = interface
             # Deferred, because Qt must first delete the interface together with its object.
             target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _INTERFACES.pop(number, None)))
         return interface
 
-    _FACTORIES.append(create_interface)
+    _INTERFACE_FACTORIES.append(create_interface)
     QAccessible.installFactory(create_interface)
 
 
@@ -58,10 +58,10 @@ def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface |
 
 
 @cache
-def register_scroll_areas() -> None:
+def register_scroll_area_interface() -> None:
     """Replace Qt's accessible interface of scroll areas.
 
     Qt 6.11 crashes when a screen reader queries a scroll bar that was just removed, for example on a page
     that is closing. Its interface reads beyond the end of its children.
     """
-    register_factory(_create_area_interface)
+    register_interface_factory(_create_area_interface)

@@ -13,8 +13,8 @@ from engine.overrides import override
 
 CAP_SCALE: Final = 0.86
 """Size of the text on the key cap relative to the button's text."""
-GAP_PX: Final = 8
-PADDING_PX: Final = 5
+CAP_GAP_PX: Final = 8
+CAP_PADDING_PX: Final = 5
 
 
 def build_back_button(text: str, page: QWidget, leave_wanted: SignalInstance) -> KeyButton:
@@ -54,8 +54,8 @@ class KeyButton(QPushButton):
         """Return the width of the cap and its gap, or 0 without a key."""
         if not self._key:
             return 0
-        wide = QFontMetricsF(self._get_cap_font()).horizontalAdvance(keys.format_native(self._key))
-        return round(max(wide + 2 * PADDING_PX, self._compute_cap_height())) + GAP_PX
+        wide = QFontMetricsF(self._get_cap_font()).horizontalAdvance(keys.format_native_keys(self._key))
+        return round(max(wide + 2 * CAP_PADDING_PX, self._compute_cap_height())) + CAP_GAP_PX
 
     def _compute_cap_height(self) -> float:
         return QFontMetricsF(self._get_cap_font()).height() + 2
@@ -79,9 +79,9 @@ class KeyButton(QPushButton):
         option.rect = QRect(x, 0, wide, self.height())
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         tall = self._compute_cap_height()
-        box = QRectF(x + wide + GAP_PX - 2, (self.height() - tall) / 2, cap - GAP_PX, tall)
+        box = QRectF(x + wide + CAP_GAP_PX - 2, (self.height() - tall) / 2, cap - CAP_GAP_PX, tall)
         # the palette of the button itself is changed by the style sheet
-        colors = theme.get_tokens(QApplication.palette())
+        colors = theme.get_theme_tokens(QApplication.palette())
         filled = self.property("primary") == "true" and self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         ink = colors.on_accent if filled else colors.muted
@@ -90,4 +90,4 @@ class KeyButton(QPushButton):
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         painter.setPen(ink)
         painter.setFont(self._get_cap_font())
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, keys.format_native(self._key))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, keys.format_native_keys(self._key))

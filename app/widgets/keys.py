@@ -2,7 +2,7 @@
 
 Independent of widgets.
 
-A row belongs to one action. `bind` sets the keys of actions, and `list_conflicts` returns conflicts. A view
+A row belongs to one action. `bind` sets the keys of actions, and `list_key_conflicts` returns conflicts. A view
 handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
 uses them.
 """
@@ -17,32 +17,32 @@ from msgspec import Struct
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCK_SPECS
 from app.words.language import mark, tr
 from engine.tables import read_table
 
 SSMS, VS_CODE = "SSMS", "VS Code"
-SCHEMES: Final = (SSMS, VS_CODE)
+KEY_SCHEMES: Final = (SSMS, VS_CODE)
 """Schemes. SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: its mssql
 extension.
 """
 
-Keys = Mapping[str, tuple[str, ...]]
+KeysByCommand = Mapping[str, tuple[str, ...]]
 """Name of a command -> its keys as portable text, for example "Ctrl+K, Ctrl+C". Menus show the first key."""
 
 
-class Command(Struct, frozen=True):
+class ShortcutCommand(Struct, frozen=True):
     """Action with its default keys."""
 
     name: str
     text: str
     group: str
     scope: str
-    """Required position of the keyboard focus, as a name of `SCOPES`."""
+    """Required position of the keyboard focus, as a name of `FOCUS_SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
     """Keys in the VS Code scheme. None means the keys of the SSMS scheme."""
-    fixed: bool = False
+    is_fixed: bool = False
     """True if a view handles these keys itself, so that they cannot be changed."""
 
     def list_keys(self, scheme: str) -> tuple[str, ...]:
@@ -50,28 +50,28 @@ class Command(Struct, frozen=True):
         return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
 
 
-WINDOW: Final = "window"
-DESK: Final = "desk"
-UNHANDLED: Final = "rest"
+WINDOW_SCOPE: Final = "window"
+DESK_SCOPE: Final = "desk"
+UNHANDLED_KEYS_SCOPE: Final = "rest"
 """Scope of keys that apply if no panel of the desk has handled them."""
-SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
-    WINDOW: (mark("anywhere"), ()),
-    DESK: (mark("during a run"), (WINDOW,)),
-    UNHANDLED: (mark("during a run"), (DESK,)),
-    "start": (mark("on the start page"), (WINDOW,)),
-    "query": (mark("in an SQL window"), (DESK,)),
+FOCUS_SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    WINDOW_SCOPE: (mark("anywhere"), ()),
+    DESK_SCOPE: (mark("during a run"), (WINDOW_SCOPE,)),
+    UNHANDLED_KEYS_SCOPE: (mark("during a run"), (DESK_SCOPE,)),
+    "start": (mark("on the start page"), (WINDOW_SCOPE,)),
+    "query": (mark("in an SQL window"), (DESK_SCOPE,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
-    "explorer": (mark("in Object Explorer"), (DESK,)),
-    "scenario": (mark("in the scenario editor"), (WINDOW,)),
-    "topology": (mark("in the topology"), (DESK,)),
-    "items": (mark("in the topology table"), (DESK,)),
-    "ledger": (mark("in the fault ledger"), (DESK,)),
-    "system": (mark("in System Monitor"), (DESK,)),
-    "monitor": (mark("in the monitor"), (DESK,)),
-    "logs": (mark("in logs, states and events"), (DESK,)),
-    "stage": (mark("in a failover shown phase by phase"), (WINDOW,)),
-    "charts": (mark("in the charts"), (DESK,)),
-    "strip": (mark("on a timeline"), (DESK,)),
+    "explorer": (mark("in Object Explorer"), (DESK_SCOPE,)),
+    "scenario": (mark("in the scenario editor"), (WINDOW_SCOPE,)),
+    "topology": (mark("in the topology"), (DESK_SCOPE,)),
+    "items": (mark("in the topology table"), (DESK_SCOPE,)),
+    "ledger": (mark("in the fault ledger"), (DESK_SCOPE,)),
+    "system": (mark("in System Monitor"), (DESK_SCOPE,)),
+    "monitor": (mark("in the monitor"), (DESK_SCOPE,)),
+    "logs": (mark("in logs, states and events"), (DESK_SCOPE,)),
+    "stage": (mark("in a failover shown phase by phase"), (WINDOW_SCOPE,)),
+    "charts": (mark("in the charts"), (DESK_SCOPE,)),
+    "strip": (mark("on a timeline"), (DESK_SCOPE,)),
     "batches": (mark("in the batch history"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
@@ -83,7 +83,7 @@ def _split_keys(text: str) -> tuple[str, ...]:
     return tuple(text.split(" | ")) if text else ()
 
 
-def _read_commands() -> Iterator[Command]:
+def _read_commands() -> Iterator[ShortcutCommand]:
     """Read the commands from keys.tsv.
 
     In the VS Code column, an empty cell means the keys of Management Studio, and "-" means no keys. The row
@@ -91,23 +91,25 @@ def _read_commands() -> Iterator[Command]:
     """
     for row in read_table("app.widgets", "keys.tsv"):
         if row["name"] == "view.*":
-            for dock in DOCKS:
-                scope = DESK if dock.vs_code_keys else WINDOW
+            for dock in DOCK_SPECS:
+                scope = DESK_SCOPE if dock.vs_code_keys else WINDOW_SCOPE
                 vs_code = None if dock.vs_code_keys is None else _split_keys(dock.vs_code_keys)
                 text = dock.action_text or dock.title
-                yield Command(f"view.{dock.name}", text, row["group"], scope, _split_keys(dock.keys), vs_code)
+                yield ShortcutCommand(
+                    f"view.{dock.name}", text, row["group"], scope, _split_keys(dock.keys), vs_code
+                )
             continue
         vs_code = _split_keys(row["vs_code"].strip("-")) if row["vs_code"] else None
         fixed = bool(row["fixed"])
-        yield Command(
+        yield ShortcutCommand(
             row["name"], row["text"], row["group"], row["scope"], _split_keys(row["ssms"]), vs_code, fixed
         )
 
 
-COMMANDS: Final = tuple(_read_commands())
+SHORTCUT_COMMANDS: Final = tuple(_read_commands())
 """Commands in the order of the key sheet."""
 
-COMMANDS_BY_NAME: Final = {command.name: command for command in COMMANDS}
+COMMANDS_BY_NAME: Final = {command.name: command for command in SHORTCUT_COMMANDS}
 
 _COMMAND_MODIFIERS: Final = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
@@ -136,7 +138,7 @@ def format_key(key: int) -> str:
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
-def format_native(text: str) -> str:
+def format_native_keys(text: str) -> str:
     """Return keys as menus of this platform show them."""
     return QKeySequence(text).toString(QKeySequence.SequenceFormat.NativeText)
 
@@ -155,13 +157,14 @@ def _split_combinations(sequence: QKeySequence) -> list[QKeyCombination]:
 # --- keys in effect -----------------------------------------------------------------------------------------
 
 
-def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
+def resolve_keys(scheme: str, changes: KeysByCommand | None = None) -> dict[str, tuple[str, ...]]:
     """Return the keys of every command: the keys of *scheme*, with the user's *changes* applied."""
     keys_by_command = {
-        command.name: tuple(normalize_keys(key) for key in command.list_keys(scheme)) for command in COMMANDS
+        command.name: tuple(normalize_keys(key) for key in command.list_keys(scheme))
+        for command in SHORTCUT_COMMANDS
     }
     for name, keys in (changes or {}).items():
-        if name in keys_by_command and not COMMANDS_BY_NAME[name].fixed:
+        if name in keys_by_command and not COMMANDS_BY_NAME[name].is_fixed:
             keys_by_command[name] = tuple(normalize_keys(key) for key in keys)
     return keys_by_command
 
@@ -180,20 +183,20 @@ class KeyConflict(Struct, frozen=True):
             COMMANDS_BY_NAME[self.first_command],
             COMMANDS_BY_NAME[self.second_command],
         )
-        scope_text = tr(SCOPES[_find_inner_scope(first_command, second_command)][0])
+        scope_text = tr(FOCUS_SCOPES[_find_inner_scope(first_command, second_command)][0])
         text = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
         return text.format(
-            keys=format_native(self.keys),
+            keys=format_native_keys(self.keys),
             one=tr(first_command.text),
             other=tr(second_command.text),
             where=scope_text,
         )
 
 
-def list_conflicts(keys: Keys) -> list[KeyConflict]:
+def list_key_conflicts(keys: KeysByCommand) -> list[KeyConflict]:
     """Return all conflicts between commands."""
     clash_list = []
-    for first_command, second_command in combinations(COMMANDS, 2):
+    for first_command, second_command in combinations(SHORTCUT_COMMANDS, 2):
         if is_scope_shared(first_command.scope, second_command.scope):
             for key in keys.get(first_command.name, ()):
                 clash_list += [
@@ -204,33 +207,35 @@ def list_conflicts(keys: Keys) -> list[KeyConflict]:
     return clash_list
 
 
-def list_conflicts_with(keys: Keys, name: str, text: str) -> list[KeyConflict]:
+def list_conflicts_with(keys: KeysByCommand, name: str, text: str) -> list[KeyConflict]:
     """Return the conflicts that the command *name* would have with the keys *text*."""
     tried = {**keys, name: (normalize_keys(text),)}
-    return [clash for clash in list_conflicts(tried) if name in (clash.first_command, clash.second_command)]
+    return [
+        clash for clash in list_key_conflicts(tried) if name in (clash.first_command, clash.second_command)
+    ]
 
 
-def explain_conflict(keys: Keys, name: str, text: str) -> str:
+def explain_conflict(keys: KeysByCommand, name: str, text: str) -> str:
     """Return the reason why the command *name* cannot have the keys *text*.
 
     Return an empty string if it can have them, even if other commands must lose them.
     """
     command = COMMANDS_BY_NAME[name]
-    if command.fixed:
+    if command.is_fixed:
         return tr(
             "The view handles these keys directly. They are listed so that no other command can use them."
         )
-    if command.scope in (WINDOW, DESK) and is_character_key(text):
-        return tr("{keys} would stop working in text fields.").format(keys=format_native(text))
+    if command.scope in (WINDOW_SCOPE, DESK_SCOPE) and is_character_key(text):
+        return tr("{keys} would stop working in text fields.").format(keys=format_native_keys(text))
     fixed = [
         clash
         for clash in list_conflicts_with(keys, name, text)
-        if COMMANDS_BY_NAME[_find_other_command(clash, name)].fixed
+        if COMMANDS_BY_NAME[_find_other_command(clash, name)].is_fixed
     ]
     return " ".join((fixed[0].description, tr("These keys cannot be changed."))) if fixed else ""
 
 
-def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
+def assign_key(keys: KeysByCommand, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
     """Return all keys after the keys *text* were assigned to the command *name*.
 
     If *add*, the command keeps its other keys. Other commands lose conflicting keys.
@@ -254,10 +259,10 @@ def is_scope_shared(scope: str, other_scope: str) -> bool:
 
 def _find_enclosing_scopes(scope: str) -> set[str]:
     """Return *scope* and all scopes that enclose it."""
-    return {scope}.union(*(_find_enclosing_scopes(outer) for outer in SCOPES[scope][1]))
+    return {scope}.union(*(_find_enclosing_scopes(outer) for outer in FOCUS_SCOPES[scope][1]))
 
 
-def _find_inner_scope(command: Command, other_command: Command) -> str:
+def _find_inner_scope(command: ShortcutCommand, other_command: ShortcutCommand) -> str:
     return (
         command.scope if other_command.scope in _find_enclosing_scopes(command.scope) else other_command.scope
     )
@@ -276,7 +281,7 @@ def _is_prefix_clash(key: str, other_key: str) -> bool:
 # --- stored changes -----------------------------------------------------------------------------------------
 
 
-def list_changes(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
+def list_key_changes(scheme: str, keys: KeysByCommand) -> dict[str, tuple[str, ...]]:
     """Return the differences between *keys* and *scheme*."""
     default_keys = resolve_keys(scheme)
     return {
@@ -286,12 +291,12 @@ def list_changes(scheme: str, keys: Keys) -> dict[str, tuple[str, ...]]:
     }
 
 
-def format_changes(changes: Keys) -> str:
+def format_key_changes(changes: KeysByCommand) -> str:
     """Format changes for the settings. No changes result in an empty string."""
     return json.dumps({name: list(keys) for name, keys in sorted(changes.items())}) if changes else ""
 
 
-def parse_changes(text: str) -> dict[str, tuple[str, ...]]:
+def parse_key_changes(text: str) -> dict[str, tuple[str, ...]]:
     """Parse changes from the settings. Ignore invalid changes, so that the program always starts."""
     try:
         stored = json.loads(text) if text else {}
@@ -314,7 +319,7 @@ def _is_key(value: object) -> bool:
 # --- actions ------------------------------------------------------------------------------------------------
 
 
-def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
+def bind(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
     """Set the keys of each action, and the context in which they work.
 
     Keys of the desk also work in its floating panels, so they apply to the whole window. A page that uses the
@@ -323,6 +328,6 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():
         command = COMMANDS_BY_NAME[name]
-        assert not command.fixed, f"{name} has keys that its view handles itself"
+        assert not command.is_fixed, f"{name} has keys that its view handles itself"
         action.setShortcuts([QKeySequence(key) for key in keys[name]])
-        action.setShortcutContext(window if command.scope in (WINDOW, DESK) else widget_context)
+        action.setShortcutContext(window if command.scope in (WINDOW_SCOPE, DESK_SCOPE) else widget_context)

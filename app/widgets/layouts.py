@@ -31,7 +31,7 @@ Margins = int | tuple[int, int, int, int]
 Box = TypeVar("Box", bound=QBoxLayout)
 
 
-def lay_column(
+def build_widget_column(
     *parts: LayoutPart,
     parent: QWidget | None = None,
     margins: Margins | None = None,

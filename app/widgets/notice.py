@@ -8,9 +8,9 @@ from PySide6.QtGui import QCursor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from app.widgets import theme
-from app.widgets.input_guard import get_guard
+from app.widgets.input_guard import get_input_guard
 from app.widgets.layouts import build_row
-from app.widgets.reader import announce, has_keyboard_focus
+from app.widgets.reader import announce_text, has_keyboard_focus
 from app.words.language import tr
 from engine.overrides import override
 
@@ -19,7 +19,7 @@ INFO_DURATION_MS: Final = 12_000
 
 A notice about a failure stays until it is closed or replaced.
 """
-WIDTH_SHARE: Final = 0.7
+NOTICE_WIDTH_SHARE_MAX: Final = 0.7
 """Maximum width of the notice as a share of the page's width."""
 EDGE_MARGIN_PX: Final = 6
 
@@ -33,23 +33,25 @@ class NoticeBar(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._page = parent
-        self._tone = "warn"
+        self._color_name = "warn"
         self._mark, self._text = QLabel(), QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._act = QPushButton()
-        self._act.setProperty("small", "true")
-        self._act.hide()
-        self._do: Callable[[], object] = lambda: None
-        self._act.clicked.connect(self._accept_offer)
+        self._offer_button = QPushButton()
+        self._offer_button.setProperty("small", "true")
+        self._offer_button.hide()
+        self._offer_callback: Callable[[], object] = lambda: None
+        self._offer_button.clicked.connect(self._accept_offer)
         self._close = QToolButton()
         self._close.setToolTip(tr("Close this notice"))
         self._close.setAccessibleName(tr("Close this notice"))
         self._close.clicked.connect(self.hide_notice)
-        for button in (self._act, self._close):
+        for button in (self._offer_button, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
-        build_row(self._mark, (self._text, 1), self._act, self._close, parent=self, margins=(14, 5, 6, 5))
+        build_row(
+            self._mark, (self._text, 1), self._offer_button, self._close, parent=self, margins=(14, 5, 6, 5)
+        )
         self._hide_timer = QTimer(self, singleShot=True)
         self._hide_timer.timeout.connect(self.hide_notice)
         parent.installEventFilter(self)
@@ -63,7 +65,7 @@ class NoticeBar(QFrame):
     @property
     def offer_button(self) -> QPushButton | None:
         """Button of the current offer, or None."""
-        return None if self.isHidden() or self._act.isHidden() else self._act
+        return None if self.isHidden() or self._offer_button.isHidden() else self._offer_button
 
     @Slot(str)
     def show_warning(self, text: str) -> None:
@@ -83,7 +85,7 @@ class NoticeBar(QFrame):
         The offer disappears after *duration_s* seconds. None means that it stays until it is replaced.
         """
         self._show_text(text, "info", round(duration_s * 1000) if duration_s is not None else 0, label)
-        self._do = callback
+        self._offer_callback = callback
 
     @Slot()
     def hide_notice(self) -> None:
@@ -94,26 +96,26 @@ class NoticeBar(QFrame):
         self.hide()
 
     def _accept_offer(self) -> None:
-        do = self._do
+        do = self._offer_callback
         self.hide_notice()
         do()
 
-    def _show_text(self, text: str, tone: str, for_ms: int = 0, button_text: str = "") -> None:
-        self._tone = tone
+    def _show_text(self, text: str, color_name: str, duration_ms: int = 0, button_text: str = "") -> None:
+        self._color_name = color_name
         self._text.setText(text)
-        self._act.setText(button_text)
-        self._act.setVisible(bool(button_text))
+        self._offer_button.setText(button_text)
+        self._offer_button.setVisible(bool(button_text))
         self.setAccessibleName(text)
         self._show_theme()
         self._update_geometry()
         self.show()
         self.raise_()
-        get_guard().record_appearance(self)
-        if for_ms:
-            self._hide_timer.start(for_ms)
+        get_input_guard().record_appearance(self)
+        if duration_ms:
+            self._hide_timer.start(duration_ms)
         else:
             self._hide_timer.stop()
-        announce(self, text, urgent=tone == "warn")
+        announce_text(self, text, is_urgent=color_name == "warn")
 
     # --- position -------------------------------------------------------------------------------------------
 
@@ -124,7 +126,7 @@ class NoticeBar(QFrame):
         room = page.rect().adjusted(EDGE_MARGIN_PX, EDGE_MARGIN_PX, -EDGE_MARGIN_PX, -EDGE_MARGIN_PX)
         frame_width = self.sizeHint().width() - self._text.sizeHint().width()
         line = self._text.fontMetrics().boundingRect(QRect(), 0, self._text.text()).width() + 8
-        width = min(round(WIDTH_SHARE * room.width()), frame_width + line)
+        width = min(round(NOTICE_WIDTH_SHARE_MAX * room.width()), frame_width + line)
         height = self.heightForWidth(width)
         rect = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
         edges = [room.bottom() - height + 1, room.top()]
@@ -162,17 +164,19 @@ class NoticeBar(QFrame):
             self._show_theme()
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
-        tone = colors.get_color(self._tone)
+        colors = theme.get_theme_tokens(self.palette())
+        tone = colors.get_color(self._color_name)
         self._close.setIcon(theme.load_icon("close", colors))
         height = self.fontMetrics().height()
-        self._mark.setPixmap(theme.render_pixmap("warning" if self._tone == "warn" else "note", tone, height))
+        self._mark.setPixmap(
+            theme.render_pixmap("warning" if self._color_name == "warn" else "note", tone, height)
+        )
         self.update()
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), colors.get_color(f"{self._tone}_soft"))
-        painter.setPen(colors.get_color(self._tone))
+        painter.fillRect(self.rect(), colors.get_color(f"{self._color_name}_soft"))
+        painter.setPen(colors.get_color(self._color_name))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

@@ -66,19 +66,19 @@ class HistoryLine(QLineEdit):
             super().keyPressEvent(event)
 
 
-def announce(widget: QWidget, text: str, urgent: bool = False) -> None:
-    """Make a screen reader say *text*. If *urgent*, interrupt its current speech.
+def announce_text(widget: QWidget, text: str, is_urgent: bool = False) -> None:
+    """Make a screen reader say *text*. If *is_urgent*, interrupt its current speech.
 
     It uses an announcement event, because Qt does not forward alert events on Linux.
     """
     if text and QAccessible.isActive():
         event = QAccessibleAnnouncementEvent(widget, text)
-        if urgent:
+        if is_urgent:
             event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)
         QAccessible.updateAccessibility(event)
 
 
-def set_box_name(box: QComboBox, name: str) -> None:
+def set_accessible_box_name(box: QComboBox, name: str) -> None:
     """Name a combo box for screen readers.
 
     On Linux, they read its value as name, so the description has it too.
@@ -87,7 +87,7 @@ def set_box_name(box: QComboBox, name: str) -> None:
     box.setAccessibleDescription(name)
 
 
-def follow_selection(view: QAbstractItemView) -> None:
+def make_selected_row_current(view: QAbstractItemView) -> None:
     """Make a selected row the current row if it is the only one.
 
     A selection by a screen reader does not change the current row, but pages use the current row.

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from engine.overrides import override
 
-LAPTOP_SIZE: Final = QSize(1000, 540)
+LAPTOP_WINDOW_SIZE: Final = QSize(1000, 540)
 """Space for a window on a screen of 1024 x 600 pixels with title bar and taskbar. Assumed."""
 
 
@@ -149,8 +149,8 @@ def compute_available_size(window: QWidget) -> QSize:
     return QSize(room.width(), room.height() - bar)
 
 
-def set_readable_minimum(window: QWidget, width_units: int, height_units: int) -> None:
+def set_readable_minimum_size(window: QWidget, width_units: int, height_units: int) -> None:
     """Set the minimum size of *window* in line heights, limited to the space on its screen."""
     line = window.fontMetrics().height()
-    room = compute_available_size(window).boundedTo(LAPTOP_SIZE)
+    room = compute_available_size(window).boundedTo(LAPTOP_WINDOW_SIZE)
     window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import ActionOffer, ActionTarget, list_offers
+from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
 from app.widgets import theme
 from app.widgets.tables import escape_tip
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY
@@ -46,8 +46,8 @@ class SharedActions(QObject):
 
     def list_actions(self, world: World, target: ActionTarget, palette: QPalette) -> list[QAction]:
         """Return the current actions for *target*, repairs first. Icons have the colors of *palette*."""
-        offers = list_offers(world, target, self.truth, self.opened)
-        return [self._build_action(offer, theme.get_tokens(palette)) for offer in offers]
+        offers = list_action_offers(world, target, self.truth, self.opened)
+        return [self._build_action(offer, theme.get_theme_tokens(palette)) for offer in offers]
 
     def fill_menu(self, menu: QMenu, world: World, target: ActionTarget) -> None:
         """Add the actions for *target* to *menu*.

@@ -9,7 +9,7 @@ from msgspec import Struct
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from app.view_models.faces import REDO_QUEUE, SEND_QUEUE, QueueFace, StatusSign
+from app.view_models.faces import REDO_QUEUE, SEND_QUEUE, QueueDisplay, StatusIndicator
 from app.widgets import theme
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr
@@ -35,7 +35,7 @@ class SceneStyle(Struct, frozen=True):
         """Return the width of *text* in pixels."""
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
-    def get_tone_color(self, name: str) -> QColor:
+    def get_color(self, name: str) -> QColor:
         """Return the color of a tone, for example ok or warn."""
         return self.colors.get_color(name)
 
@@ -140,7 +140,7 @@ _SHAPE_BUILDERS: Final[dict[str, Callable[[], QPainterPath]]] = {
 }
 
 
-def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
+def draw_symbol(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
     """Draw the symbol *shape* (of a StatusSign) in *box*."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -174,50 +174,54 @@ def draw_text(painter: QPainter, text: str, position: QPointF, font: QFont, colo
     return QFontMetricsF(font).horizontalAdvance(text)
 
 
-def draw_sign(
+def draw_indicator(
     painter: QPainter,
-    sign: StatusSign,
+    indicator: StatusIndicator,
     position: QPointF,
     style: SceneStyle,
     font: QFont | None = None,
-    quiet: bool = False,
+    mutes_normal: bool = False,
 ) -> float:
-    """Draw symbol and text of *sign* with the baseline at *position*. Return the width.
+    """Draw symbol and text of *indicator* with the baseline at *position*. Return the width.
 
-    If *quiet*, the text of a sign without a problem is muted.
+    If *mutes_normal*, the text of a sign without a problem is muted.
     """
     font = font or style.small
     metrics = QFontMetricsF(font)
     side_px = metrics.ascent() * 0.85
-    color = style.get_tone_color(sign.tone)
-    draw_mark(painter, sign.shape, QRectF(position.x(), position.y() - side_px, side_px, side_px), color)
-    words = style.colors.muted if quiet and sign.tone in ("ok", "idle") else color
+    color = style.get_color(indicator.color_name)
+    draw_symbol(
+        painter, indicator.shape, QRectF(position.x(), position.y() - side_px, side_px, side_px), color
+    )
+    words = style.colors.muted if mutes_normal and indicator.color_name in ("ok", "idle") else color
     return side_px * 1.35 + draw_text(
-        painter, sign.label, QPointF(position.x() + side_px * 1.35, position.y()), font, words
+        painter, indicator.label, QPointF(position.x() + side_px * 1.35, position.y()), font, words
     )
 
 
-def compute_sign_width(sign: StatusSign, style: SceneStyle, font: QFont | None = None) -> float:
-    """Return the width of *sign* in pixels."""
+def compute_indicator_width(
+    indicator: StatusIndicator, style: SceneStyle, font: QFont | None = None
+) -> float:
+    """Return the width of *indicator* in pixels."""
     metrics = QFontMetricsF(font or style.small)
-    return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(sign.label)
+    return metrics.ascent() * 0.85 * 1.35 + metrics.horizontalAdvance(indicator.label)
 
 
 def draw_chip(
-    painter: QPainter, sign: StatusSign, box: QRectF, style: SceneStyle, font: QFont | None = None
+    painter: QPainter, indicator: StatusIndicator, box: QRectF, style: SceneStyle, font: QFont | None = None
 ) -> None:
-    """Draw *sign* on its soft background, which fills *box*."""
+    """Draw *indicator* on its soft background, which fills *box*."""
     font = font or style.small
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(style.get_tone_color(sign.tone), 1.0))
-    painter.setBrush(style.get_soft_color(sign.tone))
+    painter.setPen(QPen(style.get_color(indicator.color_name), 1.0))
+    painter.setBrush(style.get_soft_color(indicator.color_name))
     painter.drawRoundedRect(box, box.height() * 0.32, box.height() * 0.32)
     painter.restore()
     metrics = QFontMetricsF(font)
     base = box.center().y() + (metrics.ascent() - metrics.descent()) / 2.0
-    x = box.center().x() - compute_sign_width(sign, style, font) / 2.0
-    draw_sign(painter, sign, QPointF(x, base), style, font)
+    x = box.center().x() - compute_indicator_width(indicator, style, font) / 2.0
+    draw_indicator(painter, indicator, QPointF(x, base), style, font)
 
 
 @contextmanager
@@ -232,7 +236,7 @@ def condense_drawing(painter: QPainter, box: QRectF, width: float) -> Iterator[N
     painter.restore()
 
 
-def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
+def draw_queue_line(painter: QPainter, queue: QueueDisplay, box: QRectF, style: SceneStyle) -> None:
     """Draw name, bar and size of a queue in one line. On a compact card, the bar is below name and size."""
     words = style.compute_width(f"{tr(queue.name)} {queue.scale_text}", style.small)
     with condense_drawing(painter, box, words if style.narrow else 0.0):
@@ -241,7 +245,7 @@ def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneSty
         _draw_queue(painter, queue, squeezed_box, style)
 
 
-def _draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
+def _draw_queue(painter: QPainter, queue: QueueDisplay, box: QRectF, style: SceneStyle) -> None:
     metrics, unit = QFontMetricsF(style.small), style.unit
     middle = box.top() + unit / 2.0
     base = middle + (metrics.ascent() - metrics.descent()) / 2.0
@@ -280,19 +284,19 @@ def build_arrow_head(tip: QPointF, angle: float, size: float) -> QPolygonF:
     return QPolygonF(points)
 
 
-GAP_PX = 6.0
+LABEL_GAP_PX = 6.0
 """Distance between a label and the plot."""
 
 
-def draw_levels(
-    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colors: ThemeTokens
+def draw_grid_lines(
+    painter: QPainter, plot: QRectF, grid_lines: Iterable[tuple[float, str]], colors: ThemeTokens
 ) -> None:
-    """Draw horizontal lines with labels. *levels*: height as a share of *plot* (0 is the bottom), and text."""
+    """Draw horizontal lines with labels. *grid_lines*: height as a share of *plot* (0 is the bottom), and text."""
     line = QFontMetricsF(painter.font()).height()
-    for share, words in levels:
+    for share, words in grid_lines:
         y = plot.bottom() - plot.height() * share
         painter.setPen(QPen(colors.border, 1.0))
         painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
         painter.setPen(colors.muted)
-        box = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
+        box = QRectF(0.0, y - line / 2, plot.left() - LABEL_GAP_PX, line)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
-from app.widgets.tables import TableView, get_cell_look
+from app.widgets.tables import TableView, get_cell_style
 from engine.overrides import override
 
 CURVE_MARGIN_PX: Final = 7.0
@@ -57,8 +57,8 @@ class SparklineDelegate(QStyledItemDelegate):
         points = self._points(rows[index.row()])
         if not points:
             return
-        look = get_cell_look(option)
-        colors, box = theme.get_tokens(look.palette), QRectF(look.rect)
+        look = get_cell_style(option)
+        colors, box = theme.get_theme_tokens(look.palette), QRectF(look.rect)
         plot = box.adjusted(CURVE_MARGIN_PX, CURVE_MARGIN_PX, -CURVE_MARGIN_PX, -look.metrics.height() - 4.0)
         last = self._find_last_position(rows)
         line = [

@@ -23,17 +23,17 @@ from app.view_models.course import (
     CLIENTS_IDLE,
     DOWN,
     EXPOSED,
-    MERGED_KINDS,
-    NO_RETURN,
+    MERGED_MARKER_KINDS,
+    POINT_OF_NO_RETURN_KIND,
     PROTECTED,
     SERVING,
-    TRAINEE_KINDS,
+    TRAINEE_MARKER_KINDS,
     RunTimeline,
     TimelineMarker,
     TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.reader import announce
+from app.widgets.reader import announce_text
 from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
@@ -45,16 +45,16 @@ AXIS_LENGTHS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 
 """Possible lengths of the time axis. It grows in steps, so that markers do not drift."""
 
 DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working"), mark("protected")
-LANES: Final = (DATABASE, CLIENTS, PROTECTION)
-LANE_PITCH: Final = 1.2
+LANE_NAMES: Final = (DATABASE, CLIENTS, PROTECTION)
+LANE_PITCH_LINES: Final = 1.2
 """Height of a lane and its gap in lines of text, if lanes have enough space for text."""
-BAR_LANES_LINES: Final = 1.9
+BAR_LANES_HEIGHT_LINES: Final = 1.9
 """Height of all lanes of a bar in lines of text. It does not depend on the number of lanes."""
-LABELED_KINDS: Final = ("fault", "repair", "failover", "sql", "error", "missed")
+LABELED_MARKER_KINDS: Final = ("fault", "repair", "failover", "sql", "error", "missed")
 """Kinds of markers with a label on a roomy strip, most important first."""
 LABEL_WIDTH_MAX_PX: Final = 230.0
 """Maximum width of a label."""
-MARKER_KEYS: Final[dict[int, Callable[[int, int], int]]] = {
+MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
     Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
     Qt.Key.Key_Home: lambda at, last: 0,
@@ -66,16 +66,16 @@ MARKER_KEYS: Final[dict[int, Callable[[int, int], int]]] = {
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
     """Return the index to which *key* (one of MARKER_KEYS) moves. *start*: index before a first step to the right."""
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
-    return MARKER_KEYS[key](before, count - 1)
+    return MARKER_KEY_STEPS[key](before, count - 1)
 
 
-MARKER_HIT_PX: Final = 7.0
+MARKER_HIT_DISTANCE_PX: Final = 7.0
 """Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
 NAMED_WIDTH_MIN_PX: Final = 400
 """Minimum width of a strip that shows names of lanes."""
 
-MARKER_LOOKS: Final = {
+MARKER_STYLES: Final = {
     "fault": ("bad", "down", mark("fault")),
     "repair": ("ok", "up", mark("repair")),
     "detection": ("warn", "right", mark("detected")),
@@ -86,7 +86,7 @@ MARKER_LOOKS: Final = {
     "failover": ("warn", "diamond", mark("failover")),
     "reached": ("ok", "flag", mark("goal")),
     "missed": ("bad", "flag", mark("goal")),
-    NO_RETURN: ("bad", "cross", mark("point of no return")),
+    POINT_OF_NO_RETURN_KIND: ("bad", "cross", mark("point of no return")),
     "question": ("info", "circle", mark("question")),
     "hint": ("warn", "circle", mark("hint")),
     "note": ("idle", "circle", mark("note")),
@@ -94,7 +94,7 @@ MARKER_LOOKS: Final = {
 """Kind of marker -> tone, shape and name. The shape makes kinds distinguishable without color."""
 
 
-class TimeStrip(QWidget):
+class TimelineStrip(QWidget):
     """Strip from the start to the current or last time. A click, or Enter on a marker, selects a time."""
 
     time_clicked = Signal(float)
@@ -103,13 +103,13 @@ class TimeStrip(QWidget):
     def __init__(self, parent: QWidget | None = None, is_on_page: bool = False) -> None:
         """Create a strip. *is_on_page*: it is on a page and has space for labels, not in a bar."""
         super().__init__(parent)
-        self._roomy = is_on_page
-        self._course = RunTimeline((), ())
+        self._has_space = is_on_page
+        self._timeline = RunTimeline((), ())
         self._now_s = 0.0
         self._length_s: float | None = None
         self._cursor_index: int | None = None
         """Index of the marker selected by keys."""
-        self._live = True
+        self._is_live = True
         self._truth = True
         self._cursor_s: float | None = None
         self._shown_span: tuple[float, float] | None = None
@@ -140,20 +140,20 @@ class TimeStrip(QWidget):
         timeline: RunTimeline,
         now_s: float,
         length_s: float | None = None,
-        live: bool = True,
-        truth: bool = True,
+        is_live: bool = True,
+        shows_truth: bool = True,
     ) -> None:
         """Show the timeline *timeline* up to *now_s*.
 
-        The axis has the length *length_s*, or grows with a *live* run.
+        The axis has the length *length_s*, or grows with a *is_live* run.
 
-        If *truth* is False, show only the trainee's own actions.
+        If *shows_truth* is False, show only the trainee's own actions.
         """
-        self._course, self._now_s, self._length_s, self._live = timeline, now_s, length_s, live
-        self._truth = truth
+        self._timeline, self._now_s, self._length_s, self._is_live = timeline, now_s, length_s, is_live
+        self._truth = shows_truth
         self._cursor_index = None
         self._lane_box = None
-        self._describe()
+        self._update_description()
         self.update()
 
     def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
@@ -163,7 +163,7 @@ class TimeStrip(QWidget):
         self.updateGeometry()
         self.update()
 
-    def show_now(self, now_s: float) -> None:
+    def show_current_time(self, now_s: float) -> None:
         """Set the current time. Repaint only if it moved visibly."""
         before = self._compute_time_position()
         self._now_s = now_s
@@ -181,17 +181,17 @@ class TimeStrip(QWidget):
         self.update()
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """Mark the time range (seconds since the start) that all views show. None removes the mark."""
         self._shown_span = span
         self.update()
 
     def show_new_entries(self) -> None:
         """Show entries that were added to the timeline."""
-        self._describe()
+        self._update_description()
         self.update()
 
-    def _describe(self) -> None:
+    def _update_description(self) -> None:
         last_markers = self.markers[-3:]
         self.setAccessibleDescription(
             "; ".join(f"{formatting.format_run_time(m.t_s)} {localize(m.text)}" for m in last_markers)
@@ -200,20 +200,24 @@ class TimeStrip(QWidget):
     @property
     def markers(self) -> list[TimelineMarker]:
         """Markers that the trainee may see."""
-        return [marker for marker in self._course.markers if self._truth or marker.kind in TRAINEE_KINDS]
+        return [
+            marker for marker in self._timeline.markers if self._truth or marker.kind in TRAINEE_MARKER_KINDS
+        ]
 
     def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
         """Return the time ranges by service and by protection that the trainee may see."""
         if not self._truth:
             return [], []
-        return self._course.list_service_spans(self._now_s), self._course.list_protection_spans(self._now_s)
+        return self._timeline.list_service_spans(self._now_s), self._timeline.list_protection_spans(
+            self._now_s
+        )
 
     # --- geometry -------------------------------------------------------------------------------------------
 
     @property
     def span_s(self) -> float:
         """Length of the time axis in seconds."""
-        if not self._live:
+        if not self._is_live:
             return max(1.0, self._now_s)
         grown = next(
             (float(span) for span in AXIS_LENGTHS_S if span >= self._now_s * 1.02), self._now_s * 1.02
@@ -235,21 +239,21 @@ class TimeStrip(QWidget):
 
     def _compute_lane_lines(self) -> float:
         """Return the height of all lanes in lines of text."""
-        if self._roomy or self._extra_lanes:
-            return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
-        return BAR_LANES_LINES
+        if self._has_space or self._extra_lanes:
+            return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH_LINES
+        return BAR_LANES_HEIGHT_LINES
 
     def _compute_head_lines(self) -> float:
         """Return the height above the lanes in lines of text, for markers and their labels."""
-        return 2.25 if self._roomy else 0.95
+        return 2.25 if self._has_space else 0.95
 
     def _list_fixed_lanes(self) -> list[str]:
         """Return the names of the lanes above the state lanes.
 
         Lanes of clients and of protection exist only if the run has such data.
         """
-        lane_flags = {CLIENTS: self._course.has_clients, PROTECTION: self._course.has_protection}
-        return [lane for lane in LANES if lane_flags.get(lane, True)]
+        lane_flags = {CLIENTS: self._timeline.has_clients, PROTECTION: self._timeline.has_protection}
+        return [lane for lane in LANE_NAMES if lane_flags.get(lane, True)]
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -274,16 +278,20 @@ class TimeStrip(QWidget):
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
         """Return the closest marker within MARKER_HIT_PX of *x*, or None. Less important kinds come last."""
-        markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_PX]
+        markers = [
+            marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_DISTANCE_PX
+        ]
         return min(
-            markers, key=lambda m: (m.kind in MERGED_KINDS, abs(self.compute_x(m.t_s) - x)), default=None
+            markers,
+            key=lambda m: (m.kind in MERGED_MARKER_KINDS, abs(self.compute_x(m.t_s) - x)),
+            default=None,
         )
 
     # --- painting -------------------------------------------------------------------------------------------
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._compute_lanes()
@@ -311,7 +319,7 @@ class TimeStrip(QWidget):
         current_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
             self._draw_marker(painter, marker, colors, marker == current_marker)
-        if self._roomy:
+        if self._has_space:
             self._draw_labels(painter, colors)
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
@@ -336,7 +344,10 @@ class TimeStrip(QWidget):
         }
         return sorted(
             markers_by_place.values(),
-            key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED_KINDS),
+            key=lambda marker: (
+                marker.kind == POINT_OF_NO_RETURN_KIND,
+                marker.kind not in MERGED_MARKER_KINDS,
+            ),
         )
 
     def _compute_box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
@@ -367,8 +378,10 @@ class TimeStrip(QWidget):
         metrics, lanes = QFontMetricsF(font), self._compute_lanes()
         used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
-        labeled = [marker for marker in self.markers if marker.kind in LABELED_KINDS]
-        for marker in sorted(labeled, key=lambda marker: (LABELED_KINDS.index(marker.kind), marker.t_s)):
+        labeled = [marker for marker in self.markers if marker.kind in LABELED_MARKER_KINDS]
+        for marker in sorted(
+            labeled, key=lambda marker: (LABELED_MARKER_KINDS.index(marker.kind), marker.t_s)
+        ):
             text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.format_run_time(marker.t_s)}"
             text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_WIDTH_MAX_PX)
             width, x = metrics.horizontalAdvance(text), self.compute_x(marker.t_s)
@@ -378,7 +391,7 @@ class TimeStrip(QWidget):
                 )
                 if is_free and label_x >= 0.0 and label_x + width <= self.width():
                     used_spans.append((label_x, label_x + width))
-                    painter.setPen(colors.get_color(MARKER_LOOKS[marker.kind][0]))
+                    painter.setPen(colors.get_color(MARKER_STYLES[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95
                     painter.drawText(QPointF(label_x, base), text)
                     break
@@ -386,7 +399,7 @@ class TimeStrip(QWidget):
     def _draw_marker(
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
-        tone, shape, _ = MARKER_LOOKS[marker.kind]
+        tone, shape, _ = MARKER_STYLES[marker.kind]
         color = colors.get_color(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         center = QPointF(
@@ -395,10 +408,10 @@ class TimeStrip(QWidget):
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
         draw_shape(painter, shape, center, size)
-        if marker.kind in MERGED_KINDS and not selected:
+        if marker.kind in MERGED_MARKER_KINDS and not selected:
             return
-        stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
-        painter.setPen(QPen(colors.text if marker.kind == NO_RETURN else color, 1.2, stroke))
+        stroke = Qt.PenStyle.DashLine if marker.kind == POINT_OF_NO_RETURN_KIND else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(colors.text if marker.kind == POINT_OF_NO_RETURN_KIND else color, 1.2, stroke))
         painter.drawLine(
             QPointF(center.x(), self._compute_lanes().top()),
             QPointF(center.x(), self._compute_lanes().bottom()),
@@ -460,7 +473,7 @@ class TimeStrip(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
-        if count and key in MARKER_KEYS:
+        if count and key in MARKER_KEY_STEPS:
             self._cursor_index = find_next_marker(key, self._cursor_index, count, start=count - 1)
             self._show_marker(self.markers[self._cursor_index])
         elif self._cursor_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -472,7 +485,7 @@ class TimeStrip(QWidget):
         """Show the tooltip of the marker at the keyboard cursor, and announce it to screen readers."""
         tip = _format_tip(marker)
         self.setAccessibleDescription(tip)
-        announce(self, tip)
+        announce_text(self, tip)
         point = QPoint(round(self.compute_x(marker.t_s)), self.height())
         QToolTip.showText(self.mapToGlobal(point), escape_tip(tip), self)
         self.update()
@@ -543,7 +556,7 @@ def compute_lane_names_px(widget: QWidget) -> float:
     if widget.width() < NAMED_WIDTH_MIN_PX:
         return 0.0
     metrics = QFontMetricsF(theme.resize_font(widget.font(), LABEL_SCALE))
-    return metrics.horizontalAdvance(max(map(tr, LANES), key=len)) + 8.0
+    return metrics.horizontalAdvance(max(map(tr, LANE_NAMES), key=len)) + 8.0
 
 
 def compute_lane_sides(widget: QWidget) -> tuple[float, float]:
@@ -557,7 +570,7 @@ def draw_time_labels(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: 
     painter.setFont(theme.resize_font(widget.font(), 0.8))
     metrics = painter.fontMetrics()
     step = choose_time_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
-    painter.setPen(theme.get_tokens(widget.palette()).muted)
+    painter.setPen(theme.get_theme_tokens(widget.palette()).muted)
     base = lanes.bottom() + metrics.ascent() + 2.0
     t_s = 0.0
     while t_s <= span_s + 1e-6:
@@ -568,11 +581,11 @@ def draw_time_labels(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: 
         t_s += step
 
 
-def choose_time_step(span_s: float, marks: int) -> float:
-    """Return a round interval of axis labels in seconds, so that there are at most *marks* labels."""
+def choose_time_step(span_s: float, labels_max: int) -> float:
+    """Return a round interval of axis labels in seconds, so that there are at most *labels_max* labels."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
-    return next((float(step) for step in steps if span_s / step <= marks), span_s)
+    return next((float(step) for step in steps if span_s / step <= labels_max), span_s)
 
 
 def _format_tip(marker: TimelineMarker) -> str:
-    return f"{formatting.format_run_time(marker.t_s, 1)} {tr(MARKER_LOOKS[marker.kind][2])}: {localize(marker.text)}"
+    return f"{formatting.format_run_time(marker.t_s, 1)} {tr(MARKER_STYLES[marker.kind][2])}: {localize(marker.text)}"

@@ -43,7 +43,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.reader import follow_selection
+from app.widgets.reader import make_selected_row_current
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -75,7 +75,7 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
 
     title: str
     text: Callable[[Row], str]
-    tone: Callable[[Row], str | None] = lambda row: None
+    color_name: Callable[[Row], str | None] = lambda row: None
     """Function that returns the name of the text's theme color, or None for the default."""
     tip: Callable[[Row], str] | None = None
     is_number: bool = False
@@ -89,7 +89,7 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
     detail: Callable[[Row], str] | None = None
     """Function that returns a second line. If a column has one, rows are two lines high (two_lines.py)."""
     bold: Callable[[Row], bool] | None = None
-    sign: Callable[[Row], str | None] | None = None
+    icon_name: Callable[[Row], str | None] | None = None
     """Function that returns the name of the icon before the text, or None. The icon has the color of the
     tone.
     """
@@ -104,7 +104,7 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
         return self.title if self.is_name else tr(self.title)
 
 
-class CellLook(Struct, frozen=True):
+class CellStyle(Struct, frozen=True):
     """Style of a cell, for delegates that paint cells."""
 
     rect: QRect
@@ -114,10 +114,10 @@ class CellLook(Struct, frozen=True):
     state: QStyle.StateFlag
 
 
-def get_cell_look(option: QStyleOptionViewItem) -> CellLook:
+def get_cell_style(option: QStyleOptionViewItem) -> CellStyle:
     """Return the inherited fields of *option*. The PySide stubs do not contain them."""
     option_fields: Any = option
-    return CellLook(
+    return CellStyle(
         option_fields.rect,
         option_fields.palette,
         option_fields.font,
@@ -158,9 +158,9 @@ class TableModel(QAbstractTableModel):
         super().__init__(parent)
         self.columns = tuple(columns)
         self.colors = theme.build_light_theme()
-        self._all: list[object] = []
+        self._all_rows: list[object] = []
         self._rows: list[Any] = []
-        self._keep: Callable[[object], bool] | None = None
+        self._is_row_shown: Callable[[object], bool] | None = None
         self._bold = QFont()
         self._bold.setBold(True)
 
@@ -174,25 +174,25 @@ class TableModel(QAbstractTableModel):
     @property
     def total(self) -> int:
         """Number of rows, including hidden rows."""
-        return len(self._all)
+        return len(self._all_rows)
 
     def replace_rows(self, rows: Iterable[object], columns: Sequence[TableColumn[Any]] | None = None) -> None:
         """Replace the rows, and the columns if *columns* is not None."""
         self.beginResetModel()
         if columns is not None:
             self.columns = tuple(columns)
-        self._all = list(rows)
-        self._rows = self._filter_rows(self._all)
+        self._all_rows = list(rows)
+        self._rows = self._filter_rows(self._all_rows)
         self.endResetModel()
 
     def show_columns(self, columns: Sequence[TableColumn[Any]]) -> None:
         """Show the same rows with other columns."""
-        self.replace_rows(self._all, columns)
+        self.replace_rows(self._all_rows, columns)
 
     def append_rows(self, rows: Iterable[object]) -> None:
         """Append rows."""
         new = list(rows)
-        self._all += new
+        self._all_rows += new
         new_rows = self._filter_rows(new)
         if new_rows:
             first = len(self._rows)
@@ -202,20 +202,20 @@ class TableModel(QAbstractTableModel):
 
     def update_rows(self, rows: Sequence[object]) -> None:
         """Replace the rows. If their number is unchanged, selection and scroll position stay."""
-        if len(rows) != len(self._all) or self._keep is not None:
+        if len(rows) != len(self._all_rows) or self._is_row_shown is not None:
             self.replace_rows(rows)
-        elif list(rows) != self._all:
-            self._all = list(rows)
+        elif list(rows) != self._all_rows:
+            self._all_rows = list(rows)
             self._rows = list(rows)
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
     def filter_rows(self, is_shown: Callable[[Any], bool] | None) -> None:
         """Show only rows for which *is_shown* returns True. None shows all rows."""
-        self._keep = is_shown
-        self.replace_rows(self._all)
+        self._is_row_shown = is_shown
+        self.replace_rows(self._all_rows)
 
     def _filter_rows(self, rows: list[object]) -> list[object]:
-        return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
+        return list(rows) if self._is_row_shown is None else [row for row in rows if self._is_row_shown(row)]
 
     # --- Qt model interface -------------------------------------------------------------------------------
 
@@ -235,10 +235,10 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:
-            tone = column.tone(row)
+            tone = column.color_name(row)
             return self.colors.get_color(tone) if tone else None
-        if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
-            name, tone = column.sign(row), column.tone(row)
+        if role == Qt.ItemDataRole.DecorationRole and column.icon_name is not None:
+            name, tone = column.icon_name(row), column.color_name(row)
             return theme.load_icon(name, self.colors, self.colors.get_color(tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
@@ -272,7 +272,7 @@ class TableView(QTableView):
         self._rows_shown = 0
         self._empty = ""
         self.table = model
-        model.colors = theme.get_tokens(self.palette())
+        model.colors = theme.get_theme_tokens(self.palette())
         self.setModel(model)
         self.setAccessibleName(name)
         self.setAlternatingRowColors(True)
@@ -290,10 +290,10 @@ class TableView(QTableView):
         model.modelReset.connect(self._fit_new_columns)
         model.rowsAboutToBeInserted.connect(self._record_end)
         model.rowsInserted.connect(self._go_to_end)
-        model.modelReset.connect(self._describe)
-        model.rowsInserted.connect(self._describe)
-        follow_selection(self)
-        self._fitted = model.columns
+        model.modelReset.connect(self._update_description)
+        model.rowsInserted.connect(self._update_description)
+        make_selected_row_current(self)
+        self._fitted_columns = model.columns
         self._at_end = True
 
     def show_as_grid(self) -> None:
@@ -316,10 +316,10 @@ class TableView(QTableView):
         """Set the text of an empty table: the reason and the next step."""
         if sentence != self._empty:
             self._empty = sentence
-            self._describe()
+            self._update_description()
             self.viewport().update()
 
-    def _describe(self) -> None:
+    def _update_description(self) -> None:
         """Set the text of an empty table as its accessible description. A table with rows has no description."""
         self.setAccessibleDescription("" if self.table.rowCount() else self._empty)
 
@@ -418,7 +418,7 @@ class TableView(QTableView):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit_sizes()
         if event.type() == QEvent.Type.PaletteChange:
-            self.table.colors = theme.get_tokens(self.palette())
+            self.table.colors = theme.get_theme_tokens(self.palette())
 
     def _add_copy_actions(self) -> None:
         shortcuts = (
@@ -443,7 +443,7 @@ class TableView(QTableView):
         self.verticalHeader().setDefaultSectionSize(2 * height + 18 if two_lines else height + 6)
         self.verticalHeader().setMinimumSectionSize(metrics.height())
         self._fit_height()
-        if any(column.sign is not None for column in self.table.columns):
+        if any(column.icon_name is not None for column in self.table.columns):
             self.setIconSize(QSize(metrics.height(), metrics.height()))
         bold = QFont(self.font())
         bold.setBold(True)
@@ -452,7 +452,7 @@ class TableView(QTableView):
             samples = column.sample.split("\n")
             texts = (column.heading, *samples, *map(tr, samples))
             widest = max(_compute_text_width(font, text) for text in texts)
-            signed = self.iconSize().width() if column.sign is not None else 0
+            signed = self.iconSize().width() if column.icon_name is not None else 0
             self.setColumnWidth(section, widest + CELL_PADDING_PX + signed)
 
     def _fit_height(self) -> None:
@@ -461,8 +461,8 @@ class TableView(QTableView):
             self.setFixedHeight(self.horizontalHeader().sizeHint().height() + rows + 2 * self.frameWidth())
 
     def _fit_new_columns(self) -> None:
-        if self.table.columns is not self._fitted:
-            self._fitted = self.table.columns
+        if self.table.columns is not self._fitted_columns:
+            self._fitted_columns = self.table.columns
             self._fit_sizes()
 
     def _record_end(self) -> None:

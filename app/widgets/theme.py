@@ -28,7 +28,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from engine.overrides import override
 
 SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
-CHOICES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
+THEME_NAMES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
 
 
 class ThemeTokens(Struct, frozen=True):
@@ -64,7 +64,7 @@ class ThemeTokens(Struct, frozen=True):
     """Objects that are off, unknown or not applicable."""
     idle_soft: QColor
     series: tuple[QColor, ...]
-    """Colors of plot lines and servers, in the order of `SERIES`. People with red-green blindness can
+    """Colors of plot lines and servers, in the order of `SERIES_COLOR_NAMES`. People with red-green blindness can
     distinguish them.
     """
     keyword: QColor
@@ -86,7 +86,7 @@ class ThemeTokens(Struct, frozen=True):
         return self.series[index % len(self.series)]
 
 
-SERIES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
+SERIES_COLOR_NAMES: Final = ("blue", "orange", "purple", "teal", "pink", "olive")
 
 
 @cache
@@ -119,7 +119,7 @@ def build_high_contrast_theme() -> ThemeTokens:
     return _build_tokens(CONTRAST, True)
 
 
-def get_tokens(palette: QPalette) -> ThemeTokens:
+def get_theme_tokens(palette: QPalette) -> ThemeTokens:
     """Return the tokens of the theme to which *palette* belongs."""
     if palette.color(QPalette.ColorRole.Window) == build_high_contrast_theme().window:
         return build_high_contrast_theme()
@@ -233,7 +233,7 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 @_pause_garbage_collection()
-def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
+def apply_theme_choice(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
     """Apply the theme *choice* to the program, and scale its text by *font_scale*. Return the tokens."""
     colors = _select_tokens(app, choice)
     if app.property("styled") is None:  # set the style only once, because Qt then polishes every widget
@@ -292,7 +292,7 @@ FOLLOWER_PROPERTY: Final = "followsLooks"
 """Property that contains the follower of a widget, set by `call_after_events`."""
 PALETTE_EVENTS: Final = (QEvent.Type.PaletteChange,)
 FONT_EVENTS: Final = (QEvent.Type.FontChange,)
-LOOK_EVENTS: Final = (*PALETTE_EVENTS, *FONT_EVENTS)
+APPEARANCE_EVENTS: Final = (*PALETTE_EVENTS, *FONT_EVENTS)
 STYLE_EVENTS: Final = (*FONT_EVENTS, QEvent.Type.StyleChange)
 SIZE_EVENTS: Final = (QEvent.Type.Resize,)
 SHOW_EVENTS: Final = (QEvent.Type.Show,)

@@ -10,12 +10,12 @@ from PySide6.QtGui import QIcon, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
-from app.widgets.tables import TableView, get_cell_look
+from app.widgets.tables import TableView, get_cell_style
 from engine.overrides import override
 
 TEXT_MARGIN_PX: Final = 7.0
 """Distance between the text and the left edge of its cell."""
-BAND_PX: Final = 5.0
+BAND_WIDTH_PX: Final = 5.0
 """Width of the colored band of a row that needs attention."""
 
 
@@ -37,21 +37,21 @@ class TwoLineDelegate(QStyledItemDelegate):
         self._table.style().drawControl(
             QStyle.ControlElement.CE_ItemViewItem, background, painter, self._table
         )
-        look = get_cell_look(option)
+        look = get_cell_style(option)
         column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
-        colors, box, tone = theme.get_tokens(look.palette), QRectF(look.rect), column.tone(row)
+        colors, box, tone = theme.get_theme_tokens(look.palette), QRectF(look.rect), column.color_name(row)
         selected = bool(look.state & QStyle.StateFlag.State_Selected)
         text_color = colors.on_selection if selected else colors.text
         painter.save()
         if self._band and tone:
             painter.fillRect(
-                QRectF(box.left(), box.top(), BAND_PX, box.height() - 1.0), colors.get_color(tone)
+                QRectF(box.left(), box.top(), BAND_WIDTH_PX, box.height() - 1.0), colors.get_color(tone)
             )
         detail = column.detail(row) if column.detail is not None else ""
         height = float(look.metrics.height())
         lines = box.adjusted(TEXT_MARGIN_PX, 0.0, -TEXT_MARGIN_PX, 0.0)
         top = lines.center().y() - (height if detail else height / 2.0)
-        name = column.sign(row) if column.sign is not None else None
+        name = column.icon_name(row) if column.icon_name is not None else None
         left_x = lines.left()
         if name is not None:
             color = colors.get_color(tone) if tone and not selected else text_color

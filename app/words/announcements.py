@@ -9,7 +9,7 @@ from engine.drill.running.modes import ModePermissions
 from engine.events import Event, ReplicaData, RoleData, StateData, WitnessData
 from engine.localization import LocalizableMessage
 
-ANNOUNCED_KINDS: Final = (
+ANNOUNCED_EVENT_KINDS: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
     "client", "detected",
 )  # fmt: skip
@@ -20,7 +20,7 @@ If there are too many events, the least important are omitted.
 All other kinds repeat one of these, or answer a query of the user.
 """
 
-RUN_KINDS: Final = frozenset({"question", "hint", "answer", "chore"})
+RUN_EVENT_KINDS: Final = frozenset({"question", "hint", "answer", "chore"})
 """Kinds of events that are not part of the simulated world. They are announced in every mode."""
 
 KIND_TEMPLATES: Final = {
@@ -42,15 +42,21 @@ If there are more, only their number is announced.
 def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
     """Return the kinds of events to announce. In an exam, events that the trainee should find are omitted."""
     if terms.shows_truth:
-        return frozenset(ANNOUNCED_KINDS) if terms.reports_progress else frozenset(ANNOUNCED_KINDS) - {"goal"}
-    return RUN_KINDS | ({"goal"} if terms.reports_progress else set())
+        return (
+            frozenset(ANNOUNCED_EVENT_KINDS)
+            if terms.reports_progress
+            else frozenset(ANNOUNCED_EVENT_KINDS) - {"goal"}
+        )
+    return RUN_EVENT_KINDS | ({"goal"} if terms.reports_progress else set())
 
 
-def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(ANNOUNCED_KINDS)) -> str:
+def describe_events(
+    events: Iterable[Event], kinds: Collection[str] = frozenset(ANNOUNCED_EVENT_KINDS)
+) -> str:
     """Describe the events in order. Return an empty text if no event is announced."""
     kept_events = _drop_redundant_events([event for event in events if event.kind in kinds])
     ranked_groups = [
-        (ANNOUNCED_KINDS.index(group[0].kind), index, group)
+        (ANNOUNCED_EVENT_KINDS.index(group[0].kind), index, group)
         for index, group in enumerate(_group_events(kept_events))
     ]
     first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda group: group[1])
@@ -93,13 +99,13 @@ def _group_events(events: list[Event]) -> list[list[Event]]:
     return sorted(event_groups, key=lambda group: numbers_by_id[id(group[0])])
 
 
-STATE_DATA: Final = (StateData, RoleData, ReplicaData, WitnessData)
+STATE_EVENT_CLASSES: Final = (StateData, RoleData, ReplicaData, WitnessData)
 """Classes of event data that contain a new state."""
 
 
 def _get_change(event: Event) -> object:
     """Return the change that the event reports, without the name of the database."""
-    if isinstance(event.data, STATE_DATA):
+    if isinstance(event.data, STATE_EVENT_CLASSES):
         return event.data.new
     text = event.text
     if not isinstance(text, LocalizableMessage):
@@ -109,7 +115,7 @@ def _get_change(event: Event) -> object:
 
 def _describe_event(group: list[Event]) -> str:
     event = group[0]
-    new = event.data.new.replace("_", " ") if isinstance(event.data, STATE_DATA) else ""
+    new = event.data.new.replace("_", " ") if isinstance(event.data, STATE_EVENT_CLASSES) else ""
     database = event.database or ""
     if len(group) > 1:
         database = tr("{count} databases").format(count=len(group))
@@ -123,7 +129,7 @@ def _describe_event(group: list[Event]) -> str:
         return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."
     if event.kind in KIND_TEMPLATES:
         text = tr(KIND_TEMPLATES[event.kind]).format(text=text)
-    elif event.kind not in RUN_KINDS:
+    elif event.kind not in RUN_EVENT_KINDS:
         parts = [part for part in (event.server, event.database) if part and part not in text]
         text = f"{' '.join(parts)}{': ' if parts else ''}{text}"
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

@@ -25,7 +25,7 @@ _COMMA_LANGUAGES: Final = frozenset({language.GERMAN})
 """Languages that write 1.234,5 instead of 1,234.5."""
 _SEPARATOR_SWAP: Final = str.maketrans(",.", ".,")
 
-_MODES: Final = {
+_MODE_NAMES: Final = {
     "guided": mark("guided"),
     "practice": mark("practice"),
     "exam": mark("exam"),
@@ -35,10 +35,10 @@ _MODES: Final = {
 
 def get_mode_name(name: str) -> str:
     """Return the display name of a drill mode."""
-    return tr(_MODES.get(name, name))
+    return tr(_MODE_NAMES.get(name, name))
 
 
-_FAILOVERS: Final = {
+_FAILOVER_KIND_NAMES: Final = {
     "automatic": mark("automatic"),
     "manual": mark("manual"),
     "forced": mark("forced"),
@@ -48,7 +48,7 @@ _FAILOVERS: Final = {
 
 def get_failover_kind_name(name: str) -> str:
     """Return the display name of a kind of failover."""
-    return tr(_FAILOVERS.get(name, name))
+    return tr(_FAILOVER_KIND_NAMES.get(name, name))
 
 
 def localize_number(text: str) -> str:
@@ -84,7 +84,7 @@ def format_significant(value: float | None, digits: int = 3, decimals_max: int =
     return "0" if text == "-0" else localize_number(text)
 
 
-def format_short(value: float | None) -> str:
+def format_short_number(value: float | None) -> str:
     """Format like `format_significant`, but with at most two decimals. Smaller values do not matter on screen."""
     return format_significant(value, decimals_max=2)
 
@@ -97,16 +97,18 @@ def format_kb(value: float | None) -> str:
         if abs(value) < 1024.0 or unit == "GB":
             break
         value /= 1024.0
-    return f"{format_short(value)} {unit}"
+    return f"{format_short_number(value)} {unit}"
 
 
-LIMITS_KB: Final[tuple[float, ...]] = tuple(1024.0 * s * 10.0**power for power in range(7) for s in (1, 2, 5))
+ROUND_LIMITS_KB: Final[tuple[float, ...]] = tuple(
+    1024.0 * s * 10.0**power for power in range(7) for s in (1, 2, 5)
+)
 """Round upper limits of a scale of sizes, in KB."""
 
 
 def compute_round_limit_kb(value: float) -> float:
     """Return the smallest round upper limit that is not below *value*, such as 1, 2, 5 or 10 MB, in KB."""
-    return next((limit for limit in LIMITS_KB if limit >= value), LIMITS_KB[-1])
+    return next((limit for limit in ROUND_LIMITS_KB if limit >= value), ROUND_LIMITS_KB[-1])
 
 
 def format_kb_per_s(value: float | None) -> str:
@@ -141,11 +143,13 @@ def format_hms(value: float | None) -> str:
     return f"{whole_seconds // 3600:02}:{whole_seconds // 60 % 60:02}:{whole_seconds % 60:02}"
 
 
-def format_percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
-    """Format 0.0345 as 3.5%. *sign*: add the sign of a positive number."""
+def format_percent(share: float | None, decimals: int = 1, shows_plus: bool = False) -> str:
+    """Format 0.0345 as 3.5%. *shows_plus*: add the sign of a positive number."""
     if share is None or not math.isfinite(share):
         return NO_VALUE
-    return localize_number(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + format_percent_sign()
+    return (
+        localize_number(f"{share * 100.0:{'+' if shows_plus else ''},.{decimals}f}") + format_percent_sign()
+    )
 
 
 def format_percent_sign() -> str:
@@ -158,7 +162,7 @@ def format_run_time(t_s: float, decimals: int = 0) -> str:
     return localize_number(localization.format_run_time(t_s, decimals))
 
 
-def format_moment(tick: int) -> str:
+def format_run_tick(tick: int) -> str:
     """Format a tick as the time of the run with one decimal: 1:05.2."""
     return format_run_time(tick / TICKS_PER_S, 1)
 
@@ -173,7 +177,7 @@ def format_server_time(start_time: str, tick: int, decimals: int = 2) -> str:
     return f"{text}.{time.microsecond // 10 ** (6 - decimals):0{decimals}}" if decimals else text
 
 
-def format_cell(value: object) -> str:
+def format_result_cell(value: object) -> str:
     """Format a value of a result set as Management Studio shows it in a grid."""
     match value:
         case None:
@@ -234,9 +238,9 @@ KB: Final = Unit("KB", format_kb, 1024.0)
 KB_PER_S: Final = Unit("KB/s", format_kb_per_s, 1024.0)
 MS: Final = Unit("ms", format_ms)
 SECONDS: Final = Unit("s", lambda value: format_ms(None if value is None else 1000.0 * value))
-PER_S: Final = Unit("/s", lambda value: _append_unit(format_short(value), "/s"))
-PERCENT: Final = Unit("%", lambda value: _append_unit(format_short(value), format_percent_sign()))
-COUNT: Final = Unit("", format_short)
+PER_S: Final = Unit("/s", lambda value: _append_unit(format_short_number(value), "/s"))
+PERCENT: Final = Unit("%", lambda value: _append_unit(format_short_number(value), format_percent_sign()))
+COUNT: Final = Unit("", format_short_number)
 
 
 def _append_unit(number: str, unit: str) -> str:
@@ -253,24 +257,30 @@ class Counter(Struct, frozen=True):
     help: str
 
 
-_UNITS: Final = {
+_UNIT_BY_NAME: Final = {
     "KB": KB, "KB_PER_S": KB_PER_S, "MS": MS, "SECONDS": SECONDS, "PER_S": PER_S, "PERCENT": PERCENT, "COUNT": COUNT,
 }  # fmt: skip
-_ROWS: Final = read_table("app.words", "counters.tsv")
+_COUNTER_ROWS: Final = read_table("app.words", "counters.tsv")
 COUNTERS: Final = {
-    row["name"]: Counter(row["name"], row["title"], _UNITS[row["unit"]], float(row["least_top"]), row["help"])
-    for row in _ROWS
+    row["name"]: Counter(
+        row["name"], row["title"], _UNIT_BY_NAME[row["unit"]], float(row["least_top"]), row["help"]
+    )
+    for row in _COUNTER_ROWS
 }
 """Name -> counter, for every counter of the engine (ensured by a test), in the order of lists."""
 
-AG_TITLES: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_groups"]}
+AG_COUNTER_TITLES: Final = {row["name"]: row["of_groups"] for row in _COUNTER_ROWS if row["of_groups"]}
 """Name of a counter -> its title for replicas of availability groups, if it differs."""
 
 
 def build_counter(name: str, of_groups: bool) -> Counter:
     """Return the counter *name*. *of_groups*: with its title for replicas of availability groups."""
     known_counter = COUNTERS[name]
-    return replace(known_counter, title=AG_TITLES[name]) if of_groups and name in AG_TITLES else known_counter
+    return (
+        replace(known_counter, title=AG_COUNTER_TITLES[name])
+        if of_groups and name in AG_COUNTER_TITLES
+        else known_counter
+    )
 
 
 COPY_COUNTERS: Final = (

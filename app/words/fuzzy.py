@@ -14,7 +14,7 @@ SEARCH_WORDS_PROPERTY: Final = "also"
 _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
 """Scores of a match: at the start of a word, within a word, or only the letters in order."""
 
-_WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
+_WORD_START_PATTERN: Final = re.compile(r"(?<![^\W_])[^\W_]")
 
 
 class FuzzyMatch(Struct, frozen=True):
@@ -24,7 +24,7 @@ class FuzzyMatch(Struct, frozen=True):
     """Quality of the match; higher is better."""
     indexes: tuple[int, ...]
     """Indexes of the matched letters, for highlighting."""
-    scattered: bool = False
+    is_scattered: bool = False
     """True if the text contains the letters of some word only in order, not adjacent."""
 
 
@@ -38,7 +38,7 @@ def match_fuzzily(query: str, text: str) -> FuzzyMatch | None:
             return None
         score += found_match.score
         positions.update(found_match.indexes)
-        scattered |= found_match.scattered
+        scattered |= found_match.is_scattered
     return FuzzyMatch(score, tuple(sorted(positions)), scattered)
 
 
@@ -53,8 +53,8 @@ def find_best_matches(
     matches = [
         (item, fuzzy_match) for item in items if (fuzzy_match := match_fuzzily(query, text(item))) is not None
     ]
-    if any(not fuzzy_match.scattered for _, fuzzy_match in matches):
-        matches = [(item, fuzzy_match) for item, fuzzy_match in matches if not fuzzy_match.scattered]
+    if any(not fuzzy_match.is_scattered for _, fuzzy_match in matches):
+        matches = [(item, fuzzy_match) for item, fuzzy_match in matches if not fuzzy_match.is_scattered]
     normalized_query = normalize_text(query)
 
     def rank_item(pair: tuple[Item, FuzzyMatch]) -> tuple[int, float]:
@@ -79,7 +79,7 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None
 
     If the query has several words, the letters of a scattered match must be in one word of the text.
     """
-    starts = [word_match.start() for word_match in _WORD_START.finditer(text)]
+    starts = [word_match.start() for word_match in _WORD_START_PATTERN.finditer(text)]
     position = next((start for start in starts if text.startswith(query, start)), None)
     if position is not None:
         return _score_match(query, position, text, _AT_WORD)
@@ -110,13 +110,13 @@ def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
     return positions
 
 
-def _find_letters(query: str, text: str, anywhere: bool) -> list[int]:
+def _find_letters(query: str, text: str, crosses_words: bool) -> list[int]:
     """Return the indexes of the letters of *query* in order. Return an empty list if a letter is missing.
 
-    *anywhere*: True if the letters may be in different words.
+    *crosses_words*: True if the letters may be in different words.
     """
-    gap = ".*?" if anywhere else r"\w*?"
+    gap = ".*?" if crosses_words else r"\w*?"
     letters_match = re.search(
-        ("" if anywhere else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text
+        ("" if crosses_words else r"\b") + gap.join(f"({re.escape(letter)})" for letter in query), text
     )
     return [letters_match.start(n + 1) for n in range(len(query))] if letters_match else []

@@ -25,11 +25,11 @@ from engine.localization import mark as mark
 ENGLISH: Final = "en"
 """Language of the texts in the code."""
 GERMAN: Final = "de"
-PSEUDO: Final = "pseudo"
+PSEUDO_LANGUAGE: Final = "pseudo"
 """Pseudo language: English with accents, brackets and 40% more length. It reveals unmarked and cut texts."""
 LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
 """Selectable languages -> their own names."""
-ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
+LANGUAGE_VARIABLE: Final = "MIRRORDRILL_LANGUAGE"
 """Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
 _ADDED_LENGTH: Final = 0.4
@@ -45,30 +45,30 @@ _ACCENTS: Final = str.maketrans(
 
 def tr(text: str) -> str:
     """Translate *text* to the interface language. Without an entry in the catalog, return it unchanged."""
-    return _catalog.gettext(text) if text else ""
+    return _current_catalog.gettext(text) if text else ""
 
 
 def trn(singular: str, plural: str, n: int) -> str:
     """Translate "{n} thing" or "{n} things", in the plural form that the interface language has for *n*."""
-    return _catalog.ngettext(singular, plural, n)
+    return _current_catalog.ngettext(singular, plural, n)
 
 
 def get_current_language() -> str:
     """Return the name of the current interface language."""
-    return _name
+    return _current_language
 
 
 def use_language(name: str) -> None:
     """Use the language *name* for `tr` from now on. An unknown name selects English."""
-    global _catalog, _name
-    _name = name if name in LANGUAGES or name == PSEUDO else ENGLISH
-    _catalog = _load_catalog(_name)
+    global _current_catalog, _current_language
+    _current_language = name if name in LANGUAGES or name == PSEUDO_LANGUAGE else ENGLISH
+    _current_catalog = _load_catalog(_current_language)
 
 
 @cache
 def _load_catalog(name: str) -> gettext.NullTranslations:
-    if name == PSEUDO:
-        return _Pseudo()
+    if name == PSEUDO_LANGUAGE:
+        return _PseudoTranslations()
     if name == ENGLISH:
         return gettext.NullTranslations()
     with files("assets").joinpath("languages", f"{name}.mo").open("rb") as compiled:
@@ -81,7 +81,7 @@ def choose_language(by_environment: str, by_setting: str, by_system: str) -> str
     *by_system* is the name of a locale, such as `de_AT`. Only its first part counts.
     """
     for name in (by_environment, by_setting, by_system.replace("-", "_").partition("_")[0]):
-        if name in LANGUAGES or (name == PSEUDO and name == by_environment):
+        if name in LANGUAGES or (name == PSEUDO_LANGUAGE and name == by_environment):
             return name
     return ENGLISH
 
@@ -107,7 +107,7 @@ def _accent(text: str) -> Iterator[str]:
     yield text[index:].translate(_ACCENTS)
 
 
-class _Pseudo(gettext.NullTranslations):
+class _PseudoTranslations(gettext.NullTranslations):
     def gettext(self, message: str) -> str:
         return translate_to_pseudo(message)
 
@@ -115,5 +115,5 @@ class _Pseudo(gettext.NullTranslations):
         return translate_to_pseudo(msgid1 if n == 1 else msgid2)
 
 
-_catalog: gettext.NullTranslations = gettext.NullTranslations()
-_name: str = ENGLISH
+_current_catalog: gettext.NullTranslations = gettext.NullTranslations()
+_current_language: str = ENGLISH

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from app.words import formatting, language
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import tr
 from engine.drill.judging.mistakes import Mistake
 from engine.localization import LocalizableMessage
@@ -20,17 +20,17 @@ def localize(text: str) -> str:
     """Localize a `LocalizableMessage` with its numbers. Return any other text unchanged."""
     if not isinstance(text, LocalizableMessage) or language.get_current_language() == language.ENGLISH:
         return text
-    return _FIELDS.vformat(tr(text.template), (), dict(text.args))
+    return _FORMATTER.vformat(tr(text.template), (), dict(text.args))
 
 
-class _Fields(Formatter):
+class _LocalizedFormatter(Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, str):
             return localize(value)
         return formatting.localize_number(format(value, format_spec))
 
 
-_FIELDS = _Fields()
+_FORMATTER = _LocalizedFormatter()
 
 
 def shorten_line(line: str, letters: int) -> str:
@@ -51,4 +51,4 @@ def describe_cause(mistake: Mistake) -> str:
         return words
     if mistake.cause_tick is None:
         return tr("After: {cause}").format(cause=words)
-    return tr("After: {cause}, at {moment}").format(cause=words, moment=format_moment(mistake.cause_tick))
+    return tr("After: {cause}, at {moment}").format(cause=words, moment=format_run_tick(mistake.cause_tick))

@@ -298,7 +298,9 @@ class UngroupedPolicy(ReplicationPolicy):
         return SqlError(945, copy.database) if copy.disk_failed else None
 
     @override
-    def build_stream_parameters(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamParameters:
+    def build_stream_parameters(
+        self, world: World, lead: DatabaseCopy, follow: DatabaseCopy
+    ) -> StreamParameters:
         raise AssertionError(f"{lead.database} on {lead.server} has a stream but no session or group")
 
     @override

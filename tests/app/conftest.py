@@ -26,7 +26,7 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     from app.widgets import input_guard
 
     monkeypatch.setattr(window, "FIT_CHECK_DELAYS_MS", ())
-    monkeypatch.setattr(input_guard, "GUARD_S", 0.0)
+    monkeypatch.setattr(input_guard, "GUARD_TIME_S", 0.0)
     monkeypatch.setattr(debrief_page, "FINISH_NOTICE_S", 0.0)
     monkeypatch.setattr(debrief_page, "REVIEW_BUDGET_S", float("inf"))
 

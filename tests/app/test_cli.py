@@ -206,7 +206,7 @@ def test_the_course_lists_every_ag_and_cluster_drill_once_and_migration_last(cal
     shipped = {file.name for file in scenario_files.list_all_files()[0] if file.shipped}
     assert {name for name in shipped if name.startswith(prefixes)} - {"ag-lab", "fci-lab"} <= set(listed)
     # no drill of the course is missing
-    assert len(set(listed)) == len(listed) == len(journal_file.load_lessons())
+    assert len(set(listed)) == len(listed) == len(journal_file.load_course_drills())
     assert listed[-1] == "mirror-to-group"
     _, output, _ = call("list", "--course")
     assert (
@@ -281,7 +281,7 @@ sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
 
 def test_an_impossible_file_name_is_refused() -> None:
     with pytest.raises(scenario_files.ScenarioNotFoundError):
-        scenario_files.find("x" * 5000)
+        scenario_files.find_scenario_file("x" * 5000)
 
 
 # --- fidelity, bench ----------------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pyt
 
 def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # Another test checks whether the file is up to date.
-    monkeypatch.setattr(golden, "load_recorded", golden.play_golden_run)
+    monkeypatch.setattr(golden, "load_recorded_hashes", golden.play_golden_run)
     code, output, _ = call("doctor")
     assert code == 0, output
     assert {line.split()[1].rstrip(":") for line in output.splitlines()} == {
@@ -342,11 +342,11 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_recorded_run_belongs_to_this_version() -> None:
     """If this fails after an engine change: mirrordrill doctor --renew-replay assets/golden.json"""
-    assert golden.play_golden_run() == golden.load_recorded()
+    assert golden.play_golden_run() == golden.load_recorded_hashes()
 
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "load_recorded", lambda: golden.GoldenHashes("other", "other"))
+    monkeypatch.setattr(golden, "load_recorded_hashes", lambda: golden.GoldenHashes("other", "other"))
     assert not {finding.name: finding for finding in doctor.run_checks()}["replay"].is_ok
 
 
@@ -369,7 +369,7 @@ def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_reason_why_qt_cannot_start_is_printed(
     qt_error: str, environment: dict[str, str], expected: str
 ) -> None:
-    sentence = qt_probe.explain_failure(qt_error, environment)
+    sentence = qt_probe.explain_qt_failure(qt_error, environment)
     assert expected in sentence
     assert "\n" not in sentence
 
@@ -377,7 +377,7 @@ def test_the_reason_why_qt_cannot_start_is_printed(
 def test_the_printed_command_lists_each_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qt_probe, "_can_load", lambda library: library != "libglib-2.0.so.0")
     monkeypatch.setattr("shutil.which", lambda name: None)
-    sentence = qt_probe.explain_failure("libglib-2.0.so.0: cannot open shared object file", {})
+    sentence = qt_probe.explain_qt_failure("libglib-2.0.so.0: cannot open shared object file", {})
     command = "apt-get update && apt-get install -y --no-install-recommends libglib2.0-0"
     assert sentence.endswith(f"su -c '{command}'")
 

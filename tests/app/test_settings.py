@@ -11,8 +11,8 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
-from app.main_window.files import RecentFiles
-from app.settings import PLAYER, WindowSettings
+from app.main_window.files import RecentFilesMenu
+from app.settings import PLAYER_NAME, WindowSettings
 from tests.disk import limit_file_size
 
 
@@ -28,7 +28,7 @@ def test_settings_are_written_only_into_the_profile_folder(
     store = WindowSettings()
     store.set(settings.THEME, "dark")
     store.sync()
-    assert "dark" in (profile_folder / settings.FILE_NAME).read_text()
+    assert "dark" in (profile_folder / settings.SETTINGS_FILE_NAME).read_text()
     assert not Path(old_settings.fileName()).exists()
     assert WindowSettings().get(settings.THEME) == "dark"
 
@@ -53,7 +53,7 @@ def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, p
 )
 def test_an_impossible_text_size_is_ignored(stored: str, profile_folder: Path) -> None:
     """With an infinite text size, the fonts of the window became infinitely large."""
-    file = QSettings(str(profile_folder / settings.FILE_NAME), QSettings.Format.IniFormat)
+    file = QSettings(str(profile_folder / settings.SETTINGS_FILE_NAME), QSettings.Format.IniFormat)
     file.setValue(settings.FONT_SCALE.name, stored)
     file.sync()
     assert WindowSettings().get(settings.FONT_SCALE) == 1.0
@@ -70,7 +70,7 @@ def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Pat
     store = WindowSettings()
     store.set(settings.RECENT_FILES, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
     parent = QWidget()
-    recent = RecentFiles(store, parent)
+    recent = RecentFilesMenu(store, parent)
     assert [file.name for file in recent.list_files()] == ["x\u202e<b>.toml", *map(str, range(6))]
     recent.menu.aboutToShow.emit()
     first = recent.menu.actions()[0]
@@ -85,17 +85,19 @@ def test_unwritable_settings_are_reported_and_written_later(
     changes = []
     store.changed = lambda: changes.append(store.get(settings.THEME))
     store.set(settings.THEME, "light")
-    assert store.problem == ""
-    file = profile_folder / settings.FILE_NAME
+    assert store.write_problem == ""
+    file = profile_folder / settings.SETTINGS_FILE_NAME
     stood = file.read_text()
     with limit_file_size(10):
         store.set(settings.THEME, "dark")
-        assert store.problem.startswith(f"Cannot write {file}, so layout, theme, shortcuts and recent files")
+        assert store.write_problem.startswith(
+            f"Cannot write {file}, so layout, theme, shortcuts and recent files"
+        )
         store.set(settings.RECENT_FILES, '["a"]')
-        assert store.problem != ""
+        assert store.write_problem != ""
     assert file.read_text() == stood
     assert (store.get(settings.THEME), changes) == ("dark", ["light", "dark", "dark"])
-    assert store.problem == ""
+    assert store.write_problem == ""
     assert "dark" in file.read_text()
     assert "recent" in file.read_text()
 
@@ -105,8 +107,8 @@ def test_settings_are_readable_by_their_owner_only(monkeypatch: pytest.MonkeyPat
     folder = tmp_path / "new" / "profile"
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(folder))
     settings = WindowSettings()
-    settings.set(PLAYER, "Jane Doe")
-    assert settings.problem == ""
+    settings.set(PLAYER_NAME, "Jane Doe")
+    assert settings.write_problem == ""
     file = folder / "window.ini"
     assert "Jane Doe" in file.read_text(encoding="utf-8")
     assert [path.stat().st_mode & 0o777 for path in (file, folder)] == [0o600, 0o700]

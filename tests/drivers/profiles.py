@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
 
-from app.files.folders import FOLDER_VARIABLE
+from app.files.folders import PROFILE_FOLDER_VARIABLE
 from tests.drivers.run import (
     BUILD,
     HERE,
@@ -124,7 +124,7 @@ def play_fault(
             build_lab_text({(drivers[name].profile, string) for name, string in cases}, timeout),
             encoding="utf-8",
         )
-        environment = {**os.environ, FOLDER_VARIABLE: f"{folder}/profile", "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, PROFILE_FOLDER_VARIABLE: f"{folder}/profile", "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "app", "serve", str(scenario), "--port-base", "0", "--browser"]
         serve = subprocess.Popen(command, cwd=ROOT, env=environment, text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip

@@ -8,11 +8,15 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-from app.serve.login import HEADER, Encryption, PacketKind, read_prelogin
-from app.serve.wire import CLIENT_HELLO
+from app.serve.login import PACKET_HEADER, EncryptionOption, PacketKind, read_prelogin
+from app.serve.wire import TLS_FIRST_BYTE
 
 HOST: Final = "127.0.0.1"
-ENCRYPTION_NAMES: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
+ENCRYPTION_NAMES: Final = {
+    EncryptionOption.NONE: "none",
+    EncryptionOption.LOGIN: "login",
+    EncryptionOption.ON: "all",
+}
 """Encryption in the server's PRELOGIN response -> name. A connection that begins with TLS is `strict`."""
 
 
@@ -62,11 +66,13 @@ class Relay:
 
     def _detect_encryption(self, data: bytes, asks: bool) -> None:
         """Determine the encryption from the first bytes that the client or the server sends."""
-        if asks and data[0] == CLIENT_HELLO:
+        if asks and data[0] == TLS_FIRST_BYTE:
             self.way = "strict"
         elif asks:
             # A connection of TDS 8.0 begins with TLS, without a PRELOGIN.
             self.way = "none" if data[0] == PacketKind.LOGIN else ""
         elif not self.way:
             with suppress(ValueError, struct.error):
-                self.way = ENCRYPTION_NAMES.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")
+                self.way = ENCRYPTION_NAMES.get(
+                    EncryptionOption(read_prelogin(data[PACKET_HEADER.size :])[0]), ""
+                )

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import pytds
 
-from app.files.folders import FOLDER_VARIABLE
+from app.files.folders import PROFILE_FOLDER_VARIABLE
 from tests.drivers.relay import Relay
 
 HERE = Path(__file__).parent
@@ -202,7 +202,7 @@ def run_driver(client: DriverProgram, tls: str, folder: Path) -> dict[str, str]:
     record, lab, certificate = folder / "run.json", folder / "lab.toml", folder / "run.pem"
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
     lab.write_text(text.replace("[[server]]\n", "[[server]]\nversion = 2014\n"), encoding="utf-8")
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile"), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, PROFILE_FOLDER_VARIABLE: str(folder / "profile"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
     command += ["--certificate", str(certificate)]
     results: dict[str, str] = {}

@@ -69,7 +69,7 @@ def build_manifest(entries: Iterable[ArchiveEntry], head: str = MANIFEST_HEAD) -
         f"sha256 = '{hashlib.sha256(entry.content).hexdigest()}'\n"
         for entry in entries
     )
-    return ArchiveEntry(bundle.MANIFEST.encode(), (head + listed).encode())
+    return ArchiveEntry(bundle.MANIFEST_NAME.encode(), (head + listed).encode())
 
 
 def build_valid_archive(*entries: ArchiveEntry, head: str = MANIFEST_HEAD) -> bytes:

@@ -85,7 +85,7 @@ class RunResult:
 
 def run_without_kill(script: Script) -> RunResult:
     """Play the script without profile, session or kill."""
-    drill = Drill(scenario_files.find("lab").load())
+    drill = Drill(scenario_files.find_scenario_file("lab").load())
     for second, line in script:
         drill.advance_to(second * TICKS_PER_S)
         drill.apply_line(line)
@@ -104,21 +104,21 @@ def run_life(folder: Path, script: Script, descriptor: int) -> None:
     app = QCoreApplication.instance() or QCoreApplication([])
     session = HostSession(use_timer=False)
     refusals: list[str] = []
-    session.refused.connect(refusals.append)
+    session.input_refused.connect(refusals.append)
     with open_profile(folder) as profile:
         play = RunController(session, profile)
         play.message_ready.connect(refusals.append)
         left = play.list_unfinished_runs()
         if left:
-            play.resume(left[0])
-            while session.busy:
+            play.resume_run(left[0])
+            while session.is_busy:
                 session.on_frame(FRAME_MS)
         else:
-            play.begin(scenario_files.find("lab").load(), "lab")
+            play.begin_run(scenario_files.find_scenario_file("lab").load(), "lab")
         assert session.drill is not None, refusals
         for second, line in script[len(session.drill.journal) :]:
             session.run_to(second * TICKS_PER_S)
-            while session.busy:
+            while session.is_busy:
                 session.on_frame(FRAME_MS)
             session.apply_input(line)
             os.write(descriptor, b".")
@@ -167,7 +167,7 @@ def kill_repeatedly(
         killed += is_running
         with open_profile(folder) as profile:
             faults, left, result_count = (
-                profile.find_faults(),
+                profile.find_data_faults(),
                 profile.list_unfinished_runs(),
                 len(profile.list_results()),
             )

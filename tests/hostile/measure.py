@@ -38,7 +38,7 @@ def measure_scenario(name: str) -> str:
 
 def measure_batch(name: str) -> str:
     """Return the result of a batch: the longest processor time of a tick, and the last message."""
-    drill = Drill(scenario_files.find("lab").load())
+    drill = Drill(scenario_files.find_scenario_file("lab").load())
     drill.advance_to(100)
     text = batches.BATCHES[name]()
     steps = []
@@ -81,7 +81,7 @@ def measure_file(kind: str, name: str) -> None:
 def main() -> None:
     kind, names = sys.argv[1], sys.argv[2:]
     # Compile the code that all cases need once.
-    drill = Drill(scenario_files.find("lab").load())
+    drill = Drill(scenario_files.find_scenario_file("lab").load())
     drill.apply_line("sql SERVER_A SELECT name FROM sys.databases")
     drill.apply_line("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)

@@ -92,7 +92,7 @@ def read_members(raw: bytes) -> None:
     parts = raw.split(b"\0")[:40]
     entries = [ArchiveEntry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
     for entry in entries:
-        if entry.name == bundle.MANIFEST.encode() and entry.content.startswith(b"#"):
+        if entry.name == bundle.MANIFEST_NAME.encode() and entry.content.startswith(b"#"):
             other_entries = [other_entry for other_entry in entries if other_entry.name != entry.name]
             entry.content = build_manifest(
                 other_entries, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"

@@ -10,7 +10,7 @@ import pytest
 from app import cli
 from app.exit_codes import AS_ASKED, UNUSABLE
 from app.files import accepted_files
-from app.files.accepted_files import ACCEPTED, ACCEPTED_MAX, AcceptedText
+from app.files.accepted_files import ACCEPTED_FILES_SETTING, ACCEPTED_FILES_MAX, AcceptedText
 from app.storage import open_profile
 
 FIRST_TEXT = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
@@ -20,7 +20,7 @@ OWN_TEXT = AcceptedText("3" * 64, own=True)
 
 def _store_entries(folder: Path, *entries: AcceptedText) -> None:
     with open_profile(folder) as profile:
-        accepted_files.save_entries(profile, entries)
+        accepted_files.save_accepted_texts(profile, entries)
 
 
 def _list_hashes(folder: Path) -> list[str]:
@@ -83,17 +83,17 @@ def test_listing_creates_no_profile_and_an_open_window_is_reported(
 )  # fmt: skip
 def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
     with open_profile(profile_folder) as profile:
-        profile.settings.set(ACCEPTED, raw)
+        profile.settings.set(ACCEPTED_FILES_SETTING, raw)
     assert _list_hashes(profile_folder) == []
 
 
 def test_the_oldest_files_must_be_accepted_again() -> None:
     entries: list[AcceptedText] = []
-    for number in range(ACCEPTED_MAX + 5):
-        entries = accepted_files.add_entry(entries, AcceptedText(f"{number:064x}", "t" * 5_000))
-    assert len(entries) == ACCEPTED_MAX
+    for number in range(ACCEPTED_FILES_MAX + 5):
+        entries = accepted_files.add_accepted_text(entries, AcceptedText(f"{number:064x}", "t" * 5_000))
+    assert len(entries) == ACCEPTED_FILES_MAX
     assert entries[0].sha256 == f"{5:064x}"
-    assert len(entries[0].title) == accepted_files.TEXT_MAX
-    entries_after = accepted_files.add_entry(entries, entries[0])
-    assert len(entries_after) == ACCEPTED_MAX
+    assert len(entries[0].title) == accepted_files.TITLE_LENGTH_MAX
+    entries_after = accepted_files.add_accepted_text(entries, entries[0])
+    assert len(entries_after) == ACCEPTED_FILES_MAX
     assert entries_after[-1].sha256 == entries[0].sha256

@@ -52,7 +52,7 @@ def test_an_imported_bundle_is_found_with_its_origin() -> None:
     }
     assert listed == {"small": "A course"}
     assert load_shipped_scenario("small").title == "Small"
-    assert [offer.exists_here for offer in bundle_store.list_offers(imported)] == [False, True]
+    assert [offer.exists_here for offer in bundle_store.list_bundled_drills(imported)] == [False, True]
     (imported_bundle,) = bundle_store.list_imported_bundles()
     assert (
         imported_bundle.title,
@@ -75,12 +75,12 @@ def test_a_second_import_adds_only_new_files() -> None:
 
 
 def test_an_import_never_replaces_a_file() -> None:
-    own_folder = scenario_files.get_own_folder()
+    own_folder = scenario_files.get_user_scenario_folder()
     own_folder.mkdir(parents=True)
     (own_folder / "small.toml").write_text(OTHER_DRILL, encoding="utf-8")
-    lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
+    lab = scenario_files.find_scenario_file("lab").text.replace("Database mirroring lab", "My lab", 1)
     imported = build_bundle(small=DRILL_TEXT, lab=lab, broken=INVALID_DRILL)
-    hindrances = {offer.name: offer.obstacle for offer in bundle_store.list_offers(imported)}
+    hindrances = {offer.name: offer.import_obstacle for offer in bundle_store.list_bundled_drills(imported)}
     assert "You already have" in hindrances["small"]
     assert "shipped" in hindrances["lab"]
     assert "Not playable" in hindrances["broken"]
@@ -94,20 +94,20 @@ def test_an_import_never_replaces_a_file() -> None:
 def test_another_bundle_with_the_same_name_is_refused() -> None:
     first, second = build_bundle(small=DRILL_TEXT), build_bundle(small=OTHER_DRILL)
     bundle_store.import_bundle(first, ["small"])
-    (offer,) = bundle_store.list_offers(second)
-    assert "Remove that bundle first" in offer.obstacle
+    (offer,) = bundle_store.list_bundled_drills(second)
+    assert "Remove that bundle first" in offer.import_obstacle
     bundle_store.remove_bundle(first.sha256[:16])
     assert bundle_store.import_bundle(second, ["small"])
-    assert scenario_files.find("small").text == OTHER_DRILL
+    assert scenario_files.find_scenario_file("small").text == OTHER_DRILL
 
 
 def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
     bundle_store.import_bundle(build_bundle(small=DRILL_TEXT), ["small"])
-    (scenario_files.get_own_folder() / "small.toml").write_text(OTHER_DRILL, encoding="utf-8")
+    (scenario_files.get_user_scenario_folder() / "small.toml").write_text(OTHER_DRILL, encoding="utf-8")
     files, problems = scenario_files.list_all_files()
     assert [file.text for file in files if file.name == "small"] == [OTHER_DRILL]
     assert ["A course" in problem for problem in problems] == [True]
-    assert scenario_files.find("small").text == OTHER_DRILL
+    assert scenario_files.find_scenario_file("small").text == OTHER_DRILL
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,17 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
     imported = build_bundle(small=DRILL_TEXT)
     bundle_store.import_bundle(imported, ["small"])
-    (scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.LABEL_FILE).write_bytes(raw)
+    (
+        scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.BUNDLE_LABEL_FILE
+    ).write_bytes(raw)
     assert [imported_bundle.title for imported_bundle in bundle_store.list_imported_bundles()] == [
         imported.sha256[:16]
     ]
-    assert scenario_files.find("small").origin == imported.sha256[:16]
+    assert scenario_files.find_scenario_file("small").origin == imported.sha256[:16]
 
 
 def test_an_unwritable_folder_is_reported() -> None:
-    scenario_files.get_own_folder().mkdir(parents=True)
+    scenario_files.get_user_scenario_folder().mkdir(parents=True)
     scenario_files.get_bundles_folder().write_text("a file in the way")
     with pytest.raises(BundleStoreError, match="cannot be written"):
         bundle_store.import_bundle(build_bundle(small=DRILL_TEXT), ["small"])
@@ -169,7 +171,7 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     )
     assert run_bundle_command("make", bundle_file, tmp_path / "small.toml") == 2  # the file exists already
     assert run_bundle_command("show", bundle_file) == 0
-    assert not scenario_files.get_own_folder().exists()
+    assert not scenario_files.get_user_scenario_folder().exists()
     output = capsys.readouterr().out
     assert "power-off × 1" in output
     assert bundle.read_bundle(bundle_file).sha256 in output
@@ -225,7 +227,7 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
         errors = capsys.readouterr().err
         assert "a link" in errors
         assert "path outside" in errors
-    assert not scenario_files.get_own_folder().exists()
+    assert not scenario_files.get_user_scenario_folder().exists()
 
 
 WATCHED_IMPORT_SCRIPT = """
@@ -300,7 +302,7 @@ def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert "cannot be written" in process.stderr
     assert "Traceback" not in process.stderr
-    assert [path.name for path in scenario_files.get_own_folder().rglob("*") if path.is_file()] == [
+    assert [path.name for path in scenario_files.get_user_scenario_folder().rglob("*") if path.is_file()] == [
         "bundle.label"
     ]
     assert scenario_files.list_all_files()[1] == []

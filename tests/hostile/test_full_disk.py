@@ -18,7 +18,7 @@ from app.main_window import query_drafts
 from app.main_window.query_drafts import DebounceTimer
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
-from app.storage import ProblemKind, Profile, StorageError, open_profile
+from app.storage import StorageProblemKind, Profile, StorageError, open_profile
 from engine.drill.authoring.scenario import load_scenario
 
 LONG_LINE = "note " + "x" * 20_000
@@ -52,17 +52,17 @@ class RecordingSession:
         self.play = RunController(self.session, profile)
         self.said: list[str] = []
         self.recorded = 0
-        self.session.refused.connect(self.said.append)
+        self.session.input_refused.connect(self.said.append)
         self.play.message_ready.connect(self.said.append)
-        self.play.recorded.connect(self._count)
+        self.play.recording_recovered.connect(self._count)
 
     def _count(self, _: object) -> None:
         self.recorded += 1
 
     def begin_run(self) -> None:
         """Start the lab in a file that needs more pages."""
-        text = scenario_files.find("lab").text + "# as long as a drill\n" * 1_000
-        self.play.begin(load_scenario(text, "lab.toml"), "lab")
+        text = scenario_files.find_scenario_file("lab").text + "# as long as a drill\n" * 1_000
+        self.play.begin_run(load_scenario(text, "lab.toml"), "lab")
 
     def run_frames(self, count: int) -> None:
         self.session.play()
@@ -137,7 +137,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
     assert listened_session.play.run_id is not None
 
     def raise_disk_full(*_: object) -> None:
-        raise StorageError(ProblemKind.DISK_FULL, "It is full.")
+        raise StorageError(StorageProblemKind.DISK_FULL, "It is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "finish", raise_disk_full)
@@ -147,8 +147,8 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
         "save its result."
     )
     (left,) = profile.list_unfinished_runs()
-    listened_session.play.resume(left)
-    while listened_session.session.busy:
+    listened_session.play.resume_run(left)
+    while listened_session.session.is_busy:
         listened_session.session.on_frame(600.0)
     assert (len(profile.list_results()), profile.list_unfinished_runs()) == (2, [])
 
@@ -164,7 +164,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
         assert listened_session.session.apply_input(LONG_LINE)
     with fill_disk(profile):
         listened_session.play.branch_at(0)
-        while listened_session.session.busy:
+        while listened_session.session.is_busy:
             listened_session.session.on_frame(600.0)
         assert len(profile.list_unfinished_runs()) == 1  # No second run with only some of the lines exists.
     assert len(read_lines(profile)[0]) == 5
@@ -184,7 +184,7 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
     assert not listened_session.session.apply_input("note lost")
     assert "was moved or removed while Mirrordrill was running" in listened_session.said[-1]
     listened_session.run_frames(3)
-    assert not listened_session.session.running
+    assert not listened_session.session.is_running
     if change == "renamed":
         moved_folder.rename(profile_folder)
         assert listened_session.session.apply_input("note found")
@@ -206,7 +206,7 @@ def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.M
     pause.setInterval(200_000)
     pause.restart_pause()
     assert pause.remainingTime() > 190_000  # The delay starts again.
-    monkeypatch.setattr(query_drafts, "UNSAVED_MS_MAX", 0)
+    monkeypatch.setattr(query_drafts, "UNSAVED_MAX_MS", 0)
     pause.setInterval(300_000)
     before = pause.remainingTime()
     pause.restart_pause()

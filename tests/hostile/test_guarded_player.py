@@ -16,7 +16,7 @@ import pytest
 
 from app import cli
 from app.classroom import class_files, debrief, seat_log, workers
-from app.classroom.class_files import LogCheck, replay_file
+from app.classroom.class_files import LogCheck, check_class_file
 from app.classroom.log_entries import TICK_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
@@ -29,7 +29,7 @@ from app.classroom.verdict import LogReplay, judge_log
 from app.classroom.workers import WorkerPool
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
-from app.files.guarded_player import Budget
+from app.files.guarded_player import RunBudget
 from app.files.run_files import RunFileError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
@@ -61,7 +61,7 @@ UNPLAYABLE_LINES: Final = (
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return scenario_files.find(SCENARIO_NAME).load()
+    return scenario_files.find_scenario_file(SCENARIO_NAME).load()
 
 
 @pytest.fixture
@@ -107,12 +107,12 @@ def test_an_engine_error_restores_the_state_before_the_input(scenario: Scenario)
 
 def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
     acts = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, 2_000_000, "", "", 0)]
-    result = judge_log(scenario, 1, "lab", acts, Budget(3_000_000, 0.3, 0.0, 0.3))
+    result = judge_log(scenario, 1, "lab", acts, RunBudget(3_000_000, 0.3, 0.0, 0.3))
     assert "processor time" in result["parted"]
     assert result["t_s"] < 1000
-    limited_verdict = judge_log(scenario, 1, "lab", acts, Budget(1_000, 60.0, 0.0, 60.0))
+    limited_verdict = judge_log(scenario, 1, "lab", acts, RunBudget(1_000, 60.0, 0.0, 60.0))
     assert "simulated time" in limited_verdict["parted"]
-    small = judge_log(scenario, 1, "lab", acts, Budget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
+    small = judge_log(scenario, 1, "lab", acts, RunBudget(3_000_000, 60.0, 0.0, 60.0, events_max=0))
     assert "memory" in small["parted"]
 
 
@@ -198,7 +198,7 @@ def test_an_endless_batch_delays_no_other_seat() -> None:
 def test_a_long_run_is_judged_in_turns_like_a_short_one(
     scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "TURN_S", 0.0)
+    monkeypatch.setattr(workers, "TIME_SLICE_S", 0.0)
     first = [LogEntry(1, 500, "power-off SERVER_B", "", 0), LogEntry(2, 60_000, "", "", 0)]
     second = [LogEntry(3, 60_500, "power-on SERVER_B", "", 0), LogEntry(4, 90_000, "", "", 0)]
     run = workers.QueuedReplay(LogReplay(scenario, 1, "lab"))
@@ -244,12 +244,12 @@ def test_export_and_report_of_a_class_survive_one_seat(
             ["class", subcommand, "--database", str(database), "--out", str(archive_file)], lambda _: 9
         )
         assert code == AS_ASKED, capsys.readouterr().err
-    assert [bool(check.problem) for check in replay_file(archive_file)] == [True, False]
+    assert [bool(check.problem) for check in check_class_file(archive_file)] == [True, False]
 
 
 def build_good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
     record = build_class_of(tmp_path, scenario, [[LogEntry(1, 500, "power-off SERVER_B", "", 0)]] * 2)
-    with zipfile.ZipFile(io.BytesIO(class_files.build_archive(record))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.build_class_archive(record))) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     record.close()
     return members
@@ -302,20 +302,20 @@ def test_a_member_is_expanded_within_limits(
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = build_good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
-        checks = list(replay_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        checks = list(check_class_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
         assert next(check.problem for check in checks if check.file.endswith("0002.jsonl")).endswith(
             "is too large"
         )
     for shared in ("class.json", "board.json"):
         with pytest.raises(InvalidSeatLogError, match="too large"):
-            list(replay_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
+            list(check_class_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
     with pytest.raises(InvalidSeatLogError, match="more than 20000 inputs"):
         seat_log.parse_log(b"\n" * 30_000, "log")
 
 
 def get_outcome(file: Path) -> list[LogCheck] | str:
     try:
-        return list(replay_file(file))
+        return list(check_class_file(file))
     except (InvalidSeatLogError, RunFileError) as problem:
         return str(problem)
 
@@ -402,14 +402,14 @@ def test_a_report_cannot_claim_that_it_was_truncated(scenario: Scenario) -> None
 def test_a_replay_has_a_budget(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    small_budget = Budget(100_000_000, 0.2, 0.0, 0.2)
+    small_budget = RunBudget(100_000_000, 0.2, 0.0, 0.2)
     monkeypatch.setattr(run_files.replay_run, "__defaults__", (small_budget,))
     file = tmp_path / "run.json"
     line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
     file.write_bytes(build_truncated_log(scenario.text, line))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert "processor time" in capsys.readouterr().err
-    (check,) = replay_file(file)
+    (check,) = check_class_file(file)
     assert "processor time" in check.problem
 
 

@@ -16,9 +16,9 @@ from shiboken6 import delete
 
 from app import settings
 from app.files import atomic_write, scenario_files, summaries
-from app.files.summary import FILE_NAME as SUMMARIES
+from app.files.summary import CACHE_FILE_NAME as SUMMARIES
 from app.settings import WindowSettings
-from app.storage import ProblemKind, StorageError, open_profile
+from app.storage import StorageProblemKind, StorageError, open_profile
 from app.storage.export import export_profile
 from tests.open_window import build_window
 
@@ -63,7 +63,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "open", open_checked)
 
 
-@pytest.mark.parametrize("name", [settings.FILE_NAME, settings.FILE_NAME + ".lock"])
+@pytest.mark.parametrize("name", [settings.SETTINGS_FILE_NAME, settings.SETTINGS_FILE_NAME + ".lock"])
 def test_the_window_starts_with_defaults_and_reports_it(
     name: str, put: Callable[[Path], None], profile_folder: Path, qapp: QApplication
 ) -> None:
@@ -91,7 +91,7 @@ def test_the_profile_is_refused_with_a_message(
     put(file.with_name(file.name + end))
     with pytest.raises(StorageError, match="is not a file") as caught:
         open_profile()
-    assert caught.value.kind is ProblemKind.CANNOT_OPEN
+    assert caught.value.kind is StorageProblemKind.CANNOT_OPEN
     if end in ("", "-wal"):
         with pytest.raises(StorageError, match="is not a file"):
             export_profile(file, tmp_path / "export.json")
@@ -102,7 +102,7 @@ def test_a_blocked_journal_mark_is_ignored(put: Callable[[Path], None], profile_
     put(profile_folder / "journal.mark")
     with open_profile() as profile:
         run = profile.begin_run("lab", "", "", 1, "0.1.0", "lab")
-        profile.append(run, 0, "0 note x")
+        profile.append_line(run, 0, "0 note x")
     with open_profile() as profile:
         assert [line.text for line in profile.list_unfinished_runs()[0].lines] == ["0 note x"]
 
@@ -122,13 +122,13 @@ def test_the_cached_list_of_drills_is_rebuilt(
 
 
 def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
-    put(scenario_files.get_own_folder() / "mine.toml")
+    put(scenario_files.get_user_scenario_folder() / "mine.toml")
     folder = scenario_files.get_bundles_folder() / "0123456789abcdef"
-    put(folder / scenario_files.LABEL_FILE)
+    put(folder / scenario_files.BUNDLE_LABEL_FILE)
     files, problems = scenario_files.list_all_files()
     assert all(file.shipped for file in files)
     assert len(problems) == 1
-    assert scenario_files.read_label(folder) == {"title": folder.name}
+    assert scenario_files.read_bundle_label(folder) == {"title": folder.name}
 
 
 def test_no_temporary_file_is_written_through_a_link(

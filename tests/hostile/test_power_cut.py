@@ -17,7 +17,7 @@ def _play_lines(folder: Path, disk_copy: Path) -> None:
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(LINE_COUNT):
-            profile.append(run, number, f"{number} note {number}")
+            profile.append_line(run, number, f"{number} note {number}")
         disk_copy.mkdir()
         for name in FILES:
             shutil.copy(folder / name, disk_copy / name)
@@ -27,7 +27,7 @@ def _find_outcome(folder: Path) -> str:
     """Return the result of the next start: "whole", or the message to the user."""
     try:
         with open_profile(folder) as profile:
-            problems = profile.find_lost_runs() + [
+            problems = profile.list_lost_run_messages() + [
                 run.problem for run in profile.list_unfinished_runs() if run.problem
             ]
             if problems:
@@ -73,11 +73,11 @@ def test_an_invalid_or_unwritable_mark_does_no_harm(profile_folder: Path, tmp_pa
     (profile_folder / FILES[2]).mkdir()
     with open_profile(profile_folder) as profile:
         (run,) = profile.list_unfinished_runs()
-        profile.append(run.run_id, 99, "99 note on")
+        profile.append_line(run.run_id, 99, "99 note on")
 
 
 def test_a_new_profile_does_not_report_old_runs(profile_folder: Path, tmp_path: Path) -> None:
     _play_lines(profile_folder, tmp_path / "left")
     (profile_folder / FILES[0]).unlink()
     with open_profile(profile_folder) as profile:
-        assert not profile.find_lost_runs()
+        assert not profile.list_lost_run_messages()

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ProblemKind, SettingKey, StorageError, database, open_profile
-from app.storage.database import FILE_NAME
+from app.storage import StorageProblemKind, SettingKey, StorageError, database, open_profile
+from app.storage.database import PROFILE_FILE_NAME
 from app.storage.export import export_profile
 
 
@@ -25,7 +25,7 @@ def _write_profile(folder: Path, lines: int = 300) -> Path:
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(lines):
-            profile.append(run, number, f"{number / 100} note {'x' * 40} {number}")
+            profile.append_line(run, number, f"{number / 100} note {'x' * 40} {number}")
     return folder / "profile.sqlite"
 
 
@@ -42,7 +42,7 @@ def test_a_newer_profile_is_refused_and_stays_readable(profile_folder: Path, tmp
     before = file.read_bytes()
     with pytest.raises(StorageError, match="doctor --export") as caught:
         open_profile(profile_folder)
-    assert caught.value.kind is ProblemKind.NEWER
+    assert caught.value.kind is StorageProblemKind.NEWER
     target = tmp_path / "export.json"
     assert export_profile(file, target) >= 5
     tables = json.loads(target.read_text(encoding="utf-8"))["tables"]
@@ -59,7 +59,7 @@ def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
     for file in (stranger, text):
         with pytest.raises(StorageError) as caught:
             export_profile(file, tmp_path / "out.json")
-        assert caught.value.kind is ProblemKind.NOT_A_PROFILE
+        assert caught.value.kind is StorageProblemKind.NOT_A_PROFILE
     with pytest.raises(StorageError, match="cannot be read"):
         export_profile(tmp_path / "none.sqlite", tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()
@@ -81,7 +81,7 @@ def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
         for sidecar_file in profile_folder.glob("profile.sqlite-*"):
             sidecar_file.unlink()
         with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
-            if not profile.find_faults():
+            if not profile.find_data_faults():
                 unharmed += 1
                 (run,) = profile.list_unfinished_runs()
                 assert [line.text.split()[-1] for line in run.lines] == [str(n) for n in range(300)]
@@ -92,7 +92,7 @@ def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
 def test_an_impossible_run_is_not_resumed(profile_folder: Path, change: str) -> None:
     with open_profile(profile_folder) as profile:
         profile.begin_run("lab", "", "5ca1ab1e", 7, "0.1.0", "lab")
-    with closing(sqlite3.connect(profile_folder / FILE_NAME)) as file, file:
+    with closing(sqlite3.connect(profile_folder / PROFILE_FILE_NAME)) as file, file:
         file.execute(f"UPDATE run SET {change}")
     with contextlib.suppress(StorageError), open_profile(profile_folder) as profile:
         (run,) = profile.list_unfinished_runs()
@@ -102,8 +102,8 @@ def test_an_impossible_run_is_not_resumed(profile_folder: Path, change: str) -> 
 
 def test_a_log_of_ten_gigabytes_is_not_copied(profile_folder: Path, tmp_path: Path) -> None:
     open_profile(profile_folder).close()
-    file = profile_folder / FILE_NAME
-    with file.with_name(f"{FILE_NAME}-wal").open("wb") as log:
+    file = profile_folder / PROFILE_FILE_NAME
+    with file.with_name(f"{PROFILE_FILE_NAME}-wal").open("wb") as log:
         log.truncate(10**10)  # a sparse file
     with pytest.raises(StorageError, match="exceeds the size limit of a profile"):
         export_profile(file, tmp_path / "out.json")
@@ -120,11 +120,11 @@ def test_a_network_drive_is_refused(
     mounts.write_text(
         f"1 1 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / {profile_folder.parent} rw,x shared:1 - {kind} far:/x rw\n"
     )
-    monkeypatch.setattr(database, "MOUNTS", mounts)
+    monkeypatch.setattr(database, "MOUNTS_FILE", mounts)
     if is_refused:
         with pytest.raises(StorageError, match="network drive") as caught:
             open_profile(profile_folder)
-        assert caught.value.kind is ProblemKind.NETWORK_DRIVE
+        assert caught.value.kind is StorageProblemKind.NETWORK_DRIVE
         assert not profile_folder.exists()
     else:
         open_profile(profile_folder).close()
@@ -134,9 +134,9 @@ def _write_changed_profile(folder: Path, *statements: str) -> Path:
     """Write a profile with an unfinished and a finished run, then modify it with *statements*."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
-        profile.append(run, 0, "0 note a")
+        profile.append_line(run, 0, "0 note a")
         second_run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
-        profile.finish(
+        profile.finish_run(
             second_run, 5, "f00d", '{"availability": {"downtime_s": 1, "lost_transactions": 0}}', 5.0
         )
         profile.drafts.save("a", "b")
@@ -162,7 +162,7 @@ def test_executable_database_objects_are_refused_before_any_write(
     before = file.read_bytes()
     with pytest.raises(StorageError, match="contains unknown tables") as caught:
         open_profile(profile_folder)
-    assert caught.value.kind is ProblemKind.NOT_A_PROFILE
+    assert caught.value.kind is StorageProblemKind.NOT_A_PROFILE
     assert file.read_bytes() == before
 
 
@@ -180,7 +180,7 @@ def test_foreign_tables_and_values_are_reported(profile_folder: Path, statement:
     _write_changed_profile(profile_folder, "PRAGMA ignore_check_constraints = ON", statement)
     with pytest.raises(StorageError) as caught:
         open_profile(profile_folder)
-    assert caught.value.kind is ProblemKind.DAMAGED
+    assert caught.value.kind is StorageProblemKind.DAMAGED
     assert "\n" not in str(caught.value)
 
 
@@ -270,4 +270,4 @@ def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: P
         (run,) = profile.list_unfinished_runs()
         assert run.problem is None
         assert len(run.lines) == int(row_count)
-        profile.append(run.run_id, 9_999, "9999 note again")
+        profile.append_line(run.run_id, 9_999, "9999 note again")

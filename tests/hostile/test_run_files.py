@@ -49,9 +49,9 @@ def test_an_oversized_file_is_refused_before_it_is_parsed(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.files.run_files.json.loads", lambda _: pytest.fail("parsed"))
-    assert "more values" in get_refusal(file, b"[" + b"{}," * (run_files.NESTS_MAX + 1) + b"{}]")
+    assert "more values" in get_refusal(file, b"[" + b"{}," * (run_files.CONTAINERS_MAX + 1) + b"{}]")
     with file.open("wb") as run_file:
-        run_file.truncate(run_files.BYTES_MAX + 1)
+        run_file.truncate(run_files.RUN_FILE_BYTES_MAX + 1)
     with pytest.raises(RunFileError, match="exceeds"):
         run_files.read_run(file)
 

@@ -53,14 +53,14 @@ def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:
     with file.open("wb") as scenario_file:
         scenario_file.truncate(10**11)  # a sparse file: reading it would take a hundred gigabytes of memory
     with pytest.raises(ScenarioNotFoundError, match="exceeds the size limit"):
-        scenario_files.find(str(file))
+        scenario_files.find_scenario_file(str(file))
 
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_bytes(b"\xef\xbb\xbf" + WORLD_TEXT.replace("\n", "\r\n").encode())
-    assert scenario_files.find(str(file)).text == WORLD_TEXT
-    assert scenario_files.find(str(file)).load().title
+    assert scenario_files.find_scenario_file(str(file)).text == WORLD_TEXT
+    assert scenario_files.find_scenario_file(str(file)).load().title
 
 
 def test_a_pipe_among_the_own_scenarios_does_not_block_the_list(profile_folder: Path) -> None:

@@ -27,8 +27,8 @@ def _read_bundle(folder: Path, file: Path) -> dict[str, str]:
         profile.settings.set(SettingKey("quarantine/accepted", ""), "[]")
         for number in (1, 2):
             run = profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
-            profile.append(run, 0, f"0 note call Gerda on {number}")
-            profile.append(
+            profile.append_line(run, 0, f"0 note call Gerda on {number}")
+            profile.append_line(
                 run, 100, f"1 sql SERVER_A BACKUP LOG Sales TO DISK='/home/gerda/{number}.trn' -- GERDA"
             )
         findings = [
@@ -36,7 +36,7 @@ def _read_bundle(folder: Path, file: Path) -> dict[str, str]:
             CheckResult("window", True, "Qt 6.8.1 starts on xcb"),
             CheckResult("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
         ]
-        names = support.write_bundle(file, findings, profile)
+        names = support.write_support_bundle(file, findings, profile)
     with zipfile.ZipFile(file) as bundle:
         assert bundle.namelist() == names
         return {name: bundle.read(name).decode() for name in names}
@@ -184,9 +184,9 @@ def test_complete_bundles_contain_no_secret(
         profile.settings.set(SettingKey(f"layout/{secret}", ""), secret)
         run = profile.begin_run(secret, secret, secret, 1, secret, "lab")
         for tick, line in enumerate([*INPUT_TEMPLATES, *(f"sql {{}} {text}" for text in SQL_TEMPLATES)]):
-            profile.append(run, tick, f"{tick} {line.replace('{}', secret)}")
+            profile.append_line(run, tick, f"{tick} {line.replace('{}', secret)}")
         findings = [CheckResult(secret, False, text.replace("{}", secret)) for text in FINDING_TEMPLATES]
-        support.write_bundle(tmp_path / "b.zip", findings, profile)
+        support.write_support_bundle(tmp_path / "b.zip", findings, profile)
     with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
         assert len(bundle.read("journal.txt").splitlines()) >= len(INPUT_TEMPLATES) + len(SQL_TEMPLATES)
         for member in bundle.infolist():

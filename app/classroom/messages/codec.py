@@ -7,42 +7,42 @@ from msgspec import Meta, Struct, json
 
 from app.classroom.log_entries import TICK_MAX
 
-BYTES_MAX: Final = 400_000
+HOST_MESSAGE_BYTES_MAX: Final = 400_000
 """Maximum size of a message to the host in bytes: the longest action with every character escaped.
 
 A longer message closes the connection.
 """
-WELCOME_BYTES_MAX: Final = 8_000_000
+CLIENT_MESSAGE_BYTES_MAX: Final = 8_000_000
 """Maximum size of a message to a seat or console in bytes. It can contain a scenario or a dashboard."""
-NAME_MAX: Final = 60
+NAME_LENGTH_MAX: Final = 60
 """Maximum number of characters of a person's name."""
-HAND_MAX: Final = 200
+QUESTION_LENGTH_MAX: Final = 200
 """Maximum number of characters of a question to the instructor."""
-REFLECTION_MAX: Final = 4_000
+REFLECTION_LENGTH_MAX: Final = 4_000
 """Maximum number of characters of each answer of a reflection."""
-SIGNAL_S: Final = 3.0
+HOST_PING_INTERVAL_S: Final = 3.0
 """Interval of the pings of a host. A silent connection is detected after twice this time."""
-PINGS_S: Final = 10.0
+SEAT_PING_INTERVAL_S: Final = 10.0
 """Interval of the pings of a seat, and the time limit for each answer.
 
 A seat that is silent for twice this time, such as a sleeping laptop, counts as lost.
 """
-REFUSED: Final = 4000
+REFUSED_CLOSE_CODE: Final = 4000
 """WebSocket close code for a seat that is refused permanently. The reason is a sentence.
 
 Codes from 4000 are for private use.
 """
-RETRY_LATER: Final = 4001
+RETRY_LATER_CLOSE_CODE: Final = 4001
 """WebSocket close code for a seat that may try again."""
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]
 GROUP_PATTERN: Final = r"^[^\s@]{1,30}$"
 """Regular expression for the name of a group, also in lesson plans."""
-Group = Annotated[str, Meta(pattern=GROUP_PATTERN)]
+GroupName = Annotated[str, Meta(pattern=GROUP_PATTERN)]
 SeatNumber = Annotated[int, Meta(ge=-(2**62), lt=2**62)]
 """Number of a seat; negative if no host assigned it. It must fit into the 64 bits of a database column."""
-Key = Annotated[str, Meta(min_length=16, max_length=100)]
-Name = Annotated[str, Meta(min_length=1, max_length=NAME_MAX)]
+TokenText = Annotated[str, Meta(min_length=16, max_length=100)]
+PersonName = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH_MAX)]
 
 
 class WireMessage(Struct, frozen=True, tag_field="kind"):
@@ -58,24 +58,24 @@ class ProtocolError(Exception):
     """Error for an invalid message. The text gives the reason."""
 
 
-M = TypeVar("M", bound=WireMessage)
+MessageType = TypeVar("MessageType", bound=WireMessage)
 
 
-class MessageReader(Generic[M]):
+class MessageReader(Generic[MessageType]):
     """Parser for the messages of a union."""
 
     def __init__(self, union: UnionType) -> None:
-        self._decoder: json.Decoder[M] = json.Decoder(union)
+        self._decoder: json.Decoder[MessageType] = json.Decoder(union)
         self._kinds = {kind.__struct_config__.tag for kind in get_args(union)}
 
-    def read(self, raw: str | bytes) -> M:
+    def read(self, raw: str | bytes) -> MessageType:
         """Parse a message. Raises ProtocolError."""
         try:
             return self._decoder.decode(raw)
         except (ValueError, RecursionError) as problem:
             raise ProtocolError(str(problem)) from None
 
-    def read_known(self, raw: str | bytes) -> M | None:
+    def read_known(self, raw: str | bytes) -> MessageType | None:
         """Parse a message. Return None for an unknown kind, which newer programs may send. Raises ProtocolError."""
         try:
             return self.read(raw)

@@ -58,10 +58,10 @@ class SeatReportSection(TypedDict):
     verdict: LogVerdict | None
 
 
-_Of = TypedDict("_Of", {"class": SeatReportSection})
+_ClassSection = TypedDict("_ClassSection", {"class": SeatReportSection})
 
 
-class SeatReport(Report, _Of):
+class SeatReport(Report, _ClassSection):
     """Report of a run as `run --json` prints it, with the verdict of the host."""
 
 
@@ -192,7 +192,7 @@ class SeatRefusal(WireMessage, frozen=True, tag="refused"):
     text: str
 
 
-ToSeat = (
+SeatMessage = (
     SeatWelcome
     | AcknowledgedActions
     | PaceState
@@ -204,7 +204,7 @@ ToSeat = (
     | VerdictMessage
     | SeatRefusal
 )
-TO_SEAT: Final[MessageReader[ToSeat]] = MessageReader(ToSeat)
+SEAT_MESSAGE_READER: Final[MessageReader[SeatMessage]] = MessageReader(SeatMessage)
 
 
 # --- messages to the instructor -----------------------------------------------------------------------------
@@ -356,7 +356,7 @@ class RequestFailed(WireMessage, frozen=True, tag="refused"):
     text: str
 
 
-ToInstructor = (
+ConsoleMessage = (
     DashboardUpdate
     | ObservedRun
     | ObservedRunUpdate
@@ -365,4 +365,4 @@ ToInstructor = (
     | RequestDone
     | RequestFailed
 )
-TO_INSTRUCTOR: Final[MessageReader[ToInstructor]] = MessageReader(ToInstructor)
+INSTRUCTOR_MESSAGE_READER: Final[MessageReader[ConsoleMessage]] = MessageReader(ConsoleMessage)

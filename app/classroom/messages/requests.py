@@ -4,14 +4,14 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
-from app.classroom.log_entries import LINE_MAX
+from app.classroom.log_entries import LINE_LENGTH_MAX
 from app.classroom.messages.codec import (
-    HAND_MAX,
-    REFLECTION_MAX,
-    Group,
-    Key,
+    QUESTION_LENGTH_MAX,
+    REFLECTION_LENGTH_MAX,
+    GroupName,
+    TokenText,
     MessageReader,
-    Name,
+    PersonName,
     SeatNumber,
     Tick,
     WireMessage,
@@ -26,8 +26,8 @@ class Join(HostRequest, frozen=True, tag="join"):
     """First message of a seat that has no number yet. A repeated message with the same token means the same seat."""
 
     secret: Annotated[str, Meta(max_length=20)]
-    name: Name
-    token: Key
+    name: PersonName
+    token: TokenText
     """Random token of the seat. The host stores only its SHA-256 hash."""
     consent: bool = False
 
@@ -36,7 +36,7 @@ class Resume(HostRequest, frozen=True, tag="resume"):
     """First message of a seat that rejoins the class."""
 
     seat: SeatNumber
-    token: Key
+    token: TokenText
 
 
 class AppendEntries(HostRequest, frozen=True, tag="acts"):
@@ -53,7 +53,7 @@ class SeatStatus(HostRequest, frozen=True, tag="at"):
     frozen: bool
     over: bool = False
     """True if the run is over and the seat waits for its verdict."""
-    hand: Annotated[str, Meta(max_length=HAND_MAX)] | None = None
+    hand: Annotated[str, Meta(max_length=QUESTION_LENGTH_MAX)] | None = None
     """Question of the seat, possibly empty; None if the hand is not raised."""
     consent: bool = False
     """True if the instructor may observe the seat."""
@@ -64,8 +64,8 @@ class SeatStatus(HostRequest, frozen=True, tag="at"):
 class SubmitReflection(HostRequest, frozen=True, tag="reflect"):
     """Reflection of the person before the points are shown. The last message counts."""
 
-    happened: Annotated[str, Meta(max_length=REFLECTION_MAX)]
-    otherwise: Annotated[str, Meta(max_length=REFLECTION_MAX)]
+    happened: Annotated[str, Meta(max_length=REFLECTION_LENGTH_MAX)]
+    otherwise: Annotated[str, Meta(max_length=REFLECTION_LENGTH_MAX)]
     """Answer to the question of what the person would do differently."""
     expected_score: Annotated[float, Meta(ge=0, le=100)] | None
 
@@ -87,14 +87,14 @@ class JoinProbe(HostRequest, frozen=True, tag="probe"):
 class OpenConsole(HostRequest, frozen=True, tag="steer"):
     """First message of a console."""
 
-    key: Key
+    key: TokenText
 
 
 class SeatTarget(HostRequest, frozen=True, kw_only=True):
     """Recipients of a message: a seat, a group, or all seats if neither is given."""
 
     seat: SeatNumber | None = None
-    group: Group | None = None
+    group: GroupName | None = None
 
 
 class FreezeSeats(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
@@ -118,7 +118,7 @@ class RewindSeats(SeatTarget, frozen=True, kw_only=True, tag="back"):
     """Request to rewind seats to an earlier time. Their later actions remain in their logs."""
 
     tick: Tick
-    text: Annotated[str, Meta(max_length=HAND_MAX)] = ""
+    text: Annotated[str, Meta(max_length=QUESTION_LENGTH_MAX)] = ""
     """Reason for the rewind, shown at the seat."""
 
 
@@ -155,7 +155,7 @@ class Instruct(SeatTarget, frozen=True, kw_only=True, tag="instruct"):
 
     what: Literal["message", "inject"]
     tick: Tick | None = None
-    text: Annotated[str, Meta(min_length=1, max_length=LINE_MAX)]
+    text: Annotated[str, Meta(min_length=1, max_length=LINE_LENGTH_MAX)]
 
 
 class Lower(HostRequest, frozen=True, tag="lower"):
@@ -201,7 +201,7 @@ class SetMark(SeatTarget, frozen=True, kw_only=True, tag="mark"):
 
     tick: Tick | None = None
     """Time of the mark; None for the current time."""
-    text: Annotated[str, Meta(min_length=1, max_length=HAND_MAX)]
+    text: Annotated[str, Meta(min_length=1, max_length=QUESTION_LENGTH_MAX)]
 
 
 class HandIn(HostRequest, frozen=True, tag="hand_in"):
@@ -209,14 +209,14 @@ class HandIn(HostRequest, frozen=True, tag="hand_in"):
 
     seat: SeatNumber
     """Number of the seat; negative if no host assigned it."""
-    name: Name
+    name: PersonName
     digest: Annotated[str, Meta(min_length=64, max_length=64)]
     """Digest of the assignment (app/classroom/seat_log.py)."""
     acts: Annotated[list[object], Meta(max_length=500)]
 
 
-OfSeat = Lower | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
-OfPace = (
+SeatRequest = Lower | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
+PaceRequest = (
     FreezeSeats
     | ContinueClass
     | FinishClass
@@ -227,7 +227,7 @@ OfPace = (
     | StartBreak
     | ChangeClock
 )
-Request = (
+ClassRequest = (
     Join
     | Resume
     | JoinProbe
@@ -239,10 +239,10 @@ Request = (
     | Instruct
     | HandIn
     | SetMark
-    | OfSeat
-    | OfPace
+    | SeatRequest
+    | PaceRequest
 )
-REQUESTS: Final[MessageReader[Request]] = MessageReader(Request)
+REQUEST_READER: Final[MessageReader[ClassRequest]] = MessageReader(ClassRequest)
 
 PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {
     "seat": (AppendEntries, SeatStatus, SubmitReflection, Ready),

@@ -9,8 +9,14 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from app.classroom.log_entries import LINE_MAX, LogEntry
-from app.classroom.messages.codec import HAND_MAX, Key, MessageReader, Name, WireMessage
+from app.classroom.log_entries import LINE_LENGTH_MAX, LogEntry
+from app.classroom.messages.codec import (
+    QUESTION_LENGTH_MAX,
+    TokenText,
+    MessageReader,
+    PersonName,
+    WireMessage,
+)
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.requests import HostRequest
 from engine.drill.team.view import RoleObservation
@@ -25,8 +31,8 @@ class ClaimRole(HostRequest, frozen=True, tag="take"):
     """First message of a member: the requested role. Without a role, the member only requests the list of roles."""
 
     secret: Annotated[str, Meta(max_length=20)]
-    name: Name
-    token: Key
+    name: PersonName
+    token: TokenText
     """Random token of the member. An equal token means the same member. Only its SHA-256 hash is stored."""
     role: Annotated[str, Meta(max_length=60)] = ""
     instead: bool = False
@@ -38,13 +44,13 @@ class SubmitInput(HostRequest, frozen=True, tag="do"):
 
     number: Annotated[int, Meta(ge=1)]
     """Number of the input among the inputs of the role, from 1. It prevents that an input is applied twice."""
-    line: Annotated[str, Meta(min_length=1, max_length=LINE_MAX)]
+    line: Annotated[str, Meta(min_length=1, max_length=LINE_LENGTH_MAX)]
 
 
 class AskInstructor(HostRequest, frozen=True, tag="ask"):
     """Question to the instructor. None withdraws the question."""
 
-    question: Annotated[str, Meta(max_length=HAND_MAX)] | None
+    question: Annotated[str, Meta(max_length=QUESTION_LENGTH_MAX)] | None
 
 
 class StartTeam(HostRequest, frozen=True, tag="start"):
@@ -52,7 +58,7 @@ class StartTeam(HostRequest, frozen=True, tag="start"):
 
 
 TeamRequest = ClaimRole | SubmitInput | AskInstructor | StartTeam
-TEAM_REQUESTS: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
+TEAM_REQUEST_READER: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
 
 
 # --- to a member --------------------------------------------------------------------------------------------
@@ -175,7 +181,7 @@ class TeamRefusal(WireMessage, frozen=True, tag="refused"):
     text: str
 
 
-ToMember = (
+MemberMessage = (
     TeamRoles
     | MemberWelcome
     | RoleView
@@ -185,4 +191,4 @@ ToMember = (
     | TeamDrillEnded
     | TeamRefusal
 )
-TO_MEMBER: Final[MessageReader[ToMember]] = MessageReader(ToMember)
+MEMBER_MESSAGE_READER: Final[MessageReader[MemberMessage]] = MessageReader(MemberMessage)

@@ -17,7 +17,7 @@ from app.classroom.link import HostConnection
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.team import (
-    TO_MEMBER,
+    MEMBER_MESSAGE_READER,
     AskInstructor,
     ClaimRole,
     InputDone,
@@ -31,7 +31,7 @@ from app.classroom.messages.team import (
     TeamPoints,
     TeamRefusal,
     TeamRoles,
-    ToMember,
+    MemberMessage,
 )
 from app.classroom.seat_log import get_seat_folder, load_token
 from app.words import formatting, localization
@@ -42,13 +42,13 @@ from engine.inputs import Input
 from engine.localization import restore_from_json
 from engine.overrides import override
 
-GOAL_SIGNS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
+GOAL_SYMBOLS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
 """Sign of a goal: key True if it is met, False if it is not, None if this is unknown."""
 FIRST_ANSWER_TIMEOUT_S: Final = 30.0
 """Wall time within which the host of the team must send its first answer."""
 
 
-class TeamMember(HostConnection[ToMember]):
+class TeamConnection(HostConnection[MemberMessage]):
     """Connection of a member to the team. It sends lines in order, and each line is applied once."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, replaces_member: bool = False) -> None:
@@ -58,7 +58,7 @@ class TeamMember(HostConnection[ToMember]):
         """
         super().__init__(invitation)
         self.role = role
-        self._person, self._instead = name, replaces_member
+        self._person, self._replaces_member = name, replaces_member
         folder = get_seat_folder(invitation)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = load_token(folder / f"member-{name.encode().hex()}.token")
@@ -85,24 +85,24 @@ class TeamMember(HostConnection[ToMember]):
         self.wake()
 
     @override
-    def _build_refusal(self, reason: str) -> ToMember:
+    def _build_refusal(self, reason: str) -> MemberMessage:
         return TeamRefusal(reason)
 
     @override
     async def _exchange_messages(self, socket: ClientConnection, invitation: Invitation) -> None:
-        role = ClaimRole(invitation.secret, self._person, self._token, self.role, self._instead)
+        role = ClaimRole(invitation.secret, self._person, self._token, self.role, self._replaces_member)
         await socket.send(encode(role))
         sending: asyncio.Task[None] | None = None
         try:
             async for raw in socket:
-                message = TO_MEMBER.read_known(raw)
+                message = MEMBER_MESSAGE_READER.read_known(raw)
                 match message:
                     case None:
                         continue
                     case MemberWelcome():
                         self._is_welcome = True
                         # another member may take over later
-                        self._instead = False
+                        self._replaces_member = False
                         if self._sent_count and message.done >= self._sent_count:
                             self._lines.popleft()  # the input was applied, but the response was lost
                         self._sent_count, self._done_count = 0, message.done
@@ -126,22 +126,22 @@ class TeamMember(HostConnection[ToMember]):
             self._lines.popleft()
             self._sent_count = 0
             self._done_count = number if is_accepted else self._done_count
-            self._news.set()
+            self._wake_event.set()
 
     async def _send(self, socket: ClientConnection) -> None:
         while not self._has_ended:
-            self._news.clear()
+            self._wake_event.clear()
             if self._lines and not self._sent_count:
                 self._sent_count = self._done_count + 1
                 await socket.send(encode(SubmitInput(self._sent_count, self._lines[0])))
             if self._question is not None:
                 question, self._question = self._question, None
                 await socket.send(encode(question))
-            await self._news.wait()
+            await self._wake_event.wait()
         await socket.close()
 
 
-def _localize(message: ToMember) -> ToMember:
+def _localize(message: MemberMessage) -> MemberMessage:
     """Return the message with its texts in the language of this computer."""
     match message:
         case RoleView():
@@ -163,18 +163,18 @@ def _localize_points(points: TeamPoints) -> TeamPoints:
     )
 
 
-def format_end(message: TeamDrillEnded) -> Iterator[str]:
+def format_end_report(message: TeamDrillEnded) -> Iterator[str]:
     """Yield the lines that report the end and the result to a member without a window: first `END`, then details."""
     verdict, result = message.verdict, message.result
-    yield "END" if verdict is None else f"END {verdict['t_s']:g} {format_total(message)}"
+    yield "END" if verdict is None else f"END {verdict['t_s']:g} {format_team_score(message)}"
     for goal in result.goals if result is not None else ():
-        yield f"{GOAL_SIGNS[goal.met_t_s is not None]} {goal.text}"
+        yield f"{GOAL_SYMBOLS[goal.met_t_s is not None]} {goal.text}"
     for rule in result.points if result is not None else ():
         points, maximum = map(formatting.format_plain_number, (rule.points, rule.max))
         yield f"{points}/{maximum} {rule.name}: {rule.why}"
 
 
-def format_total(message: TeamDrillEnded) -> str:
+def format_team_score(message: TeamDrillEnded) -> str:
     """Format the points and the number of met goals of a finished team; empty without a verdict."""
     verdict = message.verdict
     if verdict is None:
@@ -190,9 +190,9 @@ def format_total(message: TeamDrillEnded) -> str:
 
 
 def play_role(
-    member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
+    member: TeamConnection, lines: Sequence[Input] | TextIO, show_line: Callable[[str], object]
 ) -> tuple[list[RoleViewRow], LogVerdict | None]:
-    """Send each of *lines* at its time, or when it is typed, until the drill is over. *show* receives the events.
+    """Send each of *lines* at its time, or when it is typed, until the drill is over. *show_line* receives the events.
 
     Return all events, and the verdict on the run. Raises JoinFailedError.
     """
@@ -203,25 +203,25 @@ def play_role(
     for message in _receive_messages(member):
         match message:
             case MemberWelcome():
-                show(f"{message.role_name}: {message.role_text}")
+                show_line(f"{message.role_name}: {message.role_text}")
             case RoleView():
                 while script and script[0].tick <= message.view["t_s"] * TICKS_PER_S and not message.frozen:
                     member.send_input(script.popleft().line_without_time)
                 noticed += message.view["news"]
                 for row in message.view["news"]:
-                    show(f"{row['t_s']:g} {row['text']}")
+                    show_line(f"{row['t_s']:g} {row['text']}")
             case InputFailed():
-                show(str(message.text))
+                show_line(str(message.text))
             case InstructorMessage():
-                show(tr("Instructor: {text}").format(text=message.text))
+                show_line(tr("Instructor: {text}").format(text=message.text))
             case TeamDrillEnded():
-                for line in format_end(message):
-                    show(line)
+                for line in format_end_report(message):
+                    show_line(line)
                 return noticed, message.verdict
     return noticed, None
 
 
-def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
+def _receive_messages(member: TeamConnection) -> Iterator[MemberMessage]:
     """Yield incoming messages while the member is connected. Raises JoinFailedError."""
     first = time.monotonic() + FIRST_ANSWER_TIMEOUT_S
     has_begun = False
@@ -238,7 +238,7 @@ def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
         yield message
 
 
-def _read_typed_lines(member: TeamMember, lines: TextIO) -> None:
+def _read_typed_lines(member: TeamConnection, lines: TextIO) -> None:
     for line in lines:
         word, _, question = line.strip().partition(" ")
         if word.lower() == "hand":

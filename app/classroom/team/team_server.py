@@ -20,12 +20,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from app.classroom import certificate
 from app.classroom.addresses import list_reachable_addresses
 from app.classroom.code import Invitation, compute_fingerprint, create_secret, format_address
-from app.classroom.join import Participation
-from app.classroom.messages.codec import REFUSED, RETRY_LATER, ProtocolError, encode
+from app.classroom.join import ParticipationResult
+from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError, encode
 from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (
     END_LINE,
-    TEAM_REQUESTS,
+    TEAM_REQUEST_READER,
     AskInstructor,
     ClaimRole,
     InputDone,
@@ -38,7 +38,7 @@ from app.classroom.messages.team import (
     TeamRequest,
     TeamResult,
     TeamRoles,
-    ToMember,
+    MemberMessage,
 )
 from app.classroom.rate_limit import RateLimiter
 from app.classroom.service import build_server, open_listening_socket
@@ -54,7 +54,7 @@ START_POLL_INTERVAL_S: Final = 0.05
 """Wall time between two checks whether the world has been created."""
 UNSENT_MESSAGES_MAX: Final = 200
 """Maximum number of unsent messages to a member that does not read. More messages close the connection."""
-LAST_MESSAGE_TIME_S: Final = 1.0
+LAST_MESSAGES_TIMEOUT_S: Final = 1.0
 """Wall time for sending the last messages after the drill is over."""
 
 
@@ -63,7 +63,7 @@ class TeamServer:
 
     def __init__(self, world: TeamWorld, secret: str) -> None:
         self._world, self._secret = world, secret
-        self._gate = RateLimiter(time.monotonic)
+        self._rate_limiter = RateLimiter(time.monotonic)
         self.app = Starlette(routes=[WebSocketRoute("/", self._serve_connection)])
 
     async def _serve_connection(self, connection: WebSocket) -> None:
@@ -74,9 +74,9 @@ class TeamServer:
                 first = await _receive_request(connection)
             await self._dispatch_request(connection, first)
         except (InputRejectedError, ProtocolError, InputError) as problem:
-            refusal = REFUSED, str(problem)
+            refusal = REFUSED_CLOSE_CODE, str(problem)
         except (TimeoutError, OSError) as problem:
-            refusal = RETRY_LATER, str(problem)
+            refusal = RETRY_LATER_CLOSE_CODE, str(problem)
         except WebSocketDisconnect:
             pass
         if refusal is not None:
@@ -87,10 +87,10 @@ class TeamServer:
         address = connection.client.host if connection.client else ""
         if not isinstance(request, ClaimRole):
             raise InputRejectedError(tr("sign in first"))
-        if not self._gate.is_allowed(address):
+        if not self._rate_limiter.is_allowed(address):
             raise TimeoutError(tr("too many attempts from your address. Wait a moment."))
         if not hmac.compare_digest(request.secret.encode(), self._secret.encode()):
-            self._gate.record_failure(address)
+            self._rate_limiter.record_failure(address)
             raise InputRejectedError(tr("wrong team code"))
         scenario = self._world.scenario
         if scenario is None:
@@ -104,18 +104,18 @@ class TeamServer:
         self._world.assign_role(request.role, request.name.strip(), request.token, request.instead)
         await self._serve_member(connection, request, self._world.build_welcome(request.role))
 
-    async def _serve_member(self, connection: WebSocket, member: ClaimRole, welcome: ToMember) -> None:
+    async def _serve_member(self, connection: WebSocket, member: ClaimRole, welcome: MemberMessage) -> None:
         loop = asyncio.get_running_loop()
-        unsent: asyncio.Queue[ToMember] = asyncio.Queue()
+        unsent: asyncio.Queue[MemberMessage] = asyncio.Queue()
 
-        def queue_message(message: ToMember) -> None:
+        def queue_message(message: MemberMessage) -> None:
             with suppress(RuntimeError):  # RuntimeError: the event loop has ended
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
         async def send_queued() -> None:
             while unsent.qsize() <= UNSENT_MESSAGES_MAX:
                 await connection.send_text(encode(await unsent.get()))
-            await connection.close(RETRY_LATER, "")
+            await connection.close(RETRY_LATER_CLOSE_CODE, "")
 
         unsent.put_nowait(welcome)
         viewer = MemberConnection(member.role, queue_message)
@@ -137,7 +137,7 @@ class TeamServer:
             sending.cancel()
             await asyncio.gather(sending, return_exceptions=True)
 
-    async def _apply_input(self, role: str, message: SubmitInput) -> ToMember:
+    async def _apply_input(self, role: str, message: SubmitInput) -> MemberMessage:
         try:
             await asyncio.wrap_future(self._world.request_input(role, message.number, message.line))
         except InputRejectedError as error:
@@ -149,19 +149,19 @@ async def _receive_request(connection: WebSocket) -> TeamRequest:
     message = await connection.receive()
     if message["type"] != "websocket.receive":
         raise WebSocketDisconnect(message.get("code", 1006))
-    return TEAM_REQUESTS.read(message.get("text") or message.get("bytes") or b"")
+    return TEAM_REQUEST_READER.read(message.get("text") or message.get("bytes") or b"")
 
 
 def run_team_server(
     folder: Path,
     world: TeamWorld,
-    play: Callable[[], Participation],
+    play: Callable[[], ParticipationResult],
     listen: str | None,
-    show: Callable[[str], object],
-) -> Participation:
+    show_line: Callable[[str], object],
+) -> ParticipationResult:
     """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
-    *play* runs the world. *show* receives the join code, which stays the same after a restart. Raises
+    *play* runs the world. *show_line* receives the join code, which stays the same after a restart. Raises
     ListenAddressError, and the exceptions of *play*.
     """
     credentials = _load_credentials(folder / "team.json")
@@ -180,21 +180,21 @@ def run_team_server(
         port,
         tuple(format_address(other_host, port) for other_host in other_hosts),
     )
-    return asyncio.run(_run_team(world, play, credentials, listening, lambda: show(str(invited))))
+    return asyncio.run(_run_team(world, play, credentials, listening, lambda: show_line(str(invited))))
 
 
 async def _run_team(
     world: TeamWorld,
-    play: Callable[[], Participation],
+    play: Callable[[], ParticipationResult],
     credentials: dict[str, str],
     listening: socket.socket,
     on_ready: Callable[[], object],
-) -> Participation:
+) -> ParticipationResult:
     loop = asyncio.get_running_loop()
     server = build_server(
         TeamServer(world, credentials["secret"]).app, credentials["certificate"], credentials["key"]
     )
-    future: asyncio.Future[Participation] = loop.create_future()
+    future: asyncio.Future[ParticipationResult] = loop.create_future()
 
     def run() -> None:
         try:
@@ -217,12 +217,12 @@ async def _run_team(
             await asyncio.wait((future,), timeout=START_POLL_INTERVAL_S)
         if not future.done():  # the run has not started, or the instructor has stopped it: there is no result
             world.send_to_all(TeamDrillEnded(None))
-            await asyncio.sleep(LAST_MESSAGE_TIME_S)
+            await asyncio.sleep(LAST_MESSAGES_TIMEOUT_S)
             os._exit(0)
         participation = await future
         report = participation.report
         world.send_to_all(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
-        await asyncio.sleep(LAST_MESSAGE_TIME_S)
+        await asyncio.sleep(LAST_MESSAGES_TIMEOUT_S)
         return participation
     finally:
         server.stop()
@@ -258,7 +258,9 @@ def _build_result(report: SeatReport) -> TeamResult:
 
 
 def _complete_future(
-    future: asyncio.Future[Participation], participation: Participation | None, problem: BaseException | None
+    future: asyncio.Future[ParticipationResult],
+    participation: ParticipationResult | None,
+    problem: BaseException | None,
 ) -> None:
     if problem is not None:
         future.set_exception(problem)

@@ -17,14 +17,14 @@ from typing import Final
 from msgspec import Struct
 
 from app.classroom.code import Invitation
-from app.classroom.join import JoinFailedError, Participation, build_seat_report, play_in_class_seat
-from app.classroom.link import HostLink
+from app.classroom.join import JoinFailedError, ParticipationResult, build_seat_report, play_in_class_seat
+from app.classroom.link import SeatConnection
 from app.classroom.messages.replies import InstructionMessage
-from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
+from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, MemberMessage
 from app.classroom.scenario import parse_scenario, strip_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.verdict import FINISH, judge_log
+from app.classroom.verdict import FINISH_LINE, judge_log
 from app.files import atomic_write
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -82,7 +82,7 @@ class MemberConnection(Struct, eq=False):
     """Connection of a member, with the part of the run that the member has received."""
 
     role: str
-    send: Callable[[ToMember], object]
+    send: Callable[[MemberMessage], object]
     event_count: int = 0
     """Number of the run's events that were processed for this member, visible to its role or not."""
     entry_count: int = 0
@@ -127,7 +127,7 @@ class TeamWorld:
     def raise_hand(self, name: str, question: str | None) -> None:
         """Raise the hand of the team with *question*. None lowers the hand."""
         if self._run is not None:
-            self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
+            self._run.execute_hand_command("hand down" if question is None else f"hand {name}: {question}")
 
     def list_roles(self) -> list[TeamRole]:
         """Return the roles of the team, with their members."""
@@ -169,7 +169,7 @@ class TeamWorld:
         run = self._run
         return run is not None and not (self.waits_for_roles or run.frozen or run.is_controlled)
 
-    def send_to_all(self, message: ToMember) -> None:
+    def send_to_all(self, message: MemberMessage) -> None:
         """Send a message to all members."""
         for viewer in list(self.viewers):
             viewer.send(message)
@@ -190,9 +190,9 @@ class TeamWorld:
                 vacant = self._list_vacant_roles() if self.waits_for_roles and not run.drill.journal else []
                 self.waits_for_roles = bool(vacant)
                 if self.is_ending and self.can_end:
-                    run.apply_line(FINISH)
+                    run.apply_line(FINISH_LINE)
                 elif not self.table or self.waits_for_roles:
-                    run.sleep_frozen()
+                    run.sleep_poll_interval()
                     if time.monotonic() - self._last_view_s >= VIEW_INTERVAL_S:
                         self._send_views(run)
                 elif not (self._process_request(run) or self._play_vacant_role(run)):
@@ -261,7 +261,7 @@ class TeamWorld:
             observation["news"] = [
                 {**row, "text": convert_to_json(str(row["text"]))} for row in observation["news"]
             ]
-            entries = run.list_entries(viewer.entry_count)
+            entries = run.list_entries_after(viewer.entry_count)
             viewer.entry_count += len(entries)
             waits_for = self._list_vacant_roles() if self.waits_for_roles else []
             input_count = self._count_inputs(viewer.role)
@@ -275,23 +275,25 @@ def _require_no_role(line: str) -> str:
     return line
 
 
-def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
+def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> ParticipationResult:
     """Play the world as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
     return play_in_class_seat(invitation, name, world.play, speed, partial(_forward_message, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
-) -> Participation:
+) -> ParticipationResult:
     """Play the world without a class. The log can still be verified. Raises JoinFailedError."""
     if seat_log.assignment is None:
         seat_log.write_assignment(assignment)
-    run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_forward_message, world))
+    run = SeatRun(seat_log, SeatConnection(assignment, seat_log), speed, partial(_forward_message, world))
     with suppress(ClassEndedError):
         world.play(run, 0)
     run.record_end()
     log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.entries)
-    return Participation(build_seat_report(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
+    return ParticipationResult(
+        build_seat_report(run, seat_log, log_verdict), 0, False, "", str(seat_log.file)
+    )
 
 
 def _forward_message(world: TeamWorld, message: InstructionMessage) -> None:

@@ -9,7 +9,7 @@ from app.learning.reflection import Reflection
 from app.view_models.course import (
     CLIENTS_IDLE,
     DOWN,
-    NO_RETURN,
+    POINT_OF_NO_RETURN_KIND,
     RunTimeline,
     TimelineMarker,
     build_timeline,
@@ -19,10 +19,10 @@ from app.view_models.course import (
 )
 from app.view_models.debrief.verdict import (
     STEPS_MAX,
-    Choices,
-    Step,
+    ChoicesByQuestion,
+    ContinuationStep,
     VerdictModel,
-    ask_choices,
+    get_choices,
     describe_cost,
     describe_mistake,
     describe_step,
@@ -53,7 +53,7 @@ class Grade(Struct, frozen=True):
     """Grade of a score: its name and its tone (ok, warn or bad)."""
 
     text: str
-    tone: str
+    color_name: str
 
 
 class SummaryFigure(Struct, frozen=True):
@@ -66,7 +66,7 @@ class SummaryFigure(Struct, frozen=True):
     """Name of the figure in a report."""
     label: str
     value: str
-    tone: str = ""
+    color_name: str = ""
     detail: bool = False
     tip: str = ""
 
@@ -85,7 +85,7 @@ class SummaryModel(Struct, frozen=True):
     @property
     def passed_well(self) -> bool:
         """True if the result is so good that the next drill is a better suggestion than another attempt."""
-        return self.grade is not None and self.grade.tone == "ok"
+        return self.grade is not None and self.grade.color_name == "ok"
 
 
 END_LABELS: Final = {
@@ -99,7 +99,7 @@ END_LABELS: Final = {
 """Value of `ended_by` in a report -> text."""
 
 
-def summarize(report: Report, scenario: Scenario | None) -> SummaryModel:
+def summarize_run(report: Report, scenario: Scenario | None) -> SummaryModel:
     """Return the figures of a run from its report. *scenario* is None if this version cannot load it."""
     score = report["score"]
     total = score["total"] if score["scored"] else None
@@ -152,7 +152,7 @@ def describe_result(report: Report) -> str:
 
 # --- figures ------------------------------------------------------------------------------------------------
 
-UNPROTECTED: Final = {
+UNPROTECTED_TIME_LABELS: Final = {
     "mirroring": mark("No synchronized mirror"),
     "ag": mark("No synchronized secondary"),
     "fci": mark("No standby node"),
@@ -180,7 +180,11 @@ def _list_figures(report: Report, scenario: Scenario | None) -> Iterator[Summary
         value = formatting.format_seconds(exposed_s, 1)
         tip = tr("While the database was online")
         yield SummaryFigure(
-            "exposed_s", tr(UNPROTECTED[protection]), value, "warn" if exposed_s else "ok", tip=tip
+            "exposed_s",
+            tr(UNPROTECTED_TIME_LABELS[protection]),
+            value,
+            "warn" if exposed_s else "ok",
+            tip=tip,
         )
     goals = report.get("goals", ())
     if goals:
@@ -246,15 +250,17 @@ class LessonCard(Struct, frozen=True):
     """Contents of the lesson bar: heading, tone, sentences, steps and available buttons."""
 
     heading: str
-    tone: str
+    color_name: str
     lines: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ContinuationStep, ...]
     buttons: tuple[str, ...]
     primary: str = ""
     """Name of the highlighted button; empty if there is none."""
 
 
-def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) -> LessonCard:
+def build_question_card(
+    lesson: RunSegment, number: int, count: int, choices: ChoicesByQuestion
+) -> LessonCard:
     """Return the card that asks for a better action.
 
     It shows the position, the action of the run, and its cost.
@@ -272,7 +278,7 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) ->
     return LessonCard(heading, "info", (mistake, task), (), (HINT, *wait, ANSWER, SKIP))
 
 
-def reject_answer(lesson: RunSegment, judgment: AnswerJudgment) -> LessonCard:
+def build_rejection_card(lesson: RunSegment, judgment: AnswerJudgment) -> LessonCard:
     """Return the card for an answer that is not good enough, with the reason."""
     if judgment.is_noop:
         heading = tr("This action has no effect here.")
@@ -283,27 +289,31 @@ def reject_answer(lesson: RunSegment, judgment: AnswerJudgment) -> LessonCard:
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 
 
-def judge_answer(
-    lesson: RunSegment, judgment: AnswerJudgment, has_another: bool, review: Review | None, choices: Choices
+def build_judgment_card(
+    lesson: RunSegment,
+    judgment: AnswerJudgment,
+    has_another: bool,
+    review: Review | None,
+    choices: ChoicesByQuestion,
 ) -> LessonCard:
     """Return the card with the value of an answer. *has_another*: True if another lesson follows."""
     if judgment.is_noop or not is_good_answer(lesson, judgment):
-        return reject_answer(lesson, judgment)
+        return build_rejection_card(lesson, judgment)
     points = formatting.format_plain_number(round(judgment.value, 1))
     heading = tr("Correct: {points} points are still possible.").format(points=points)
-    return _build_reveal(lesson, heading, "ok", has_another, review, choices)
+    return _build_continuation_card(lesson, heading, "ok", has_another, review, choices)
 
 
-def reveal_answer(
-    lesson: RunSegment, has_another: bool, review: Review | None, choices: Choices
+def build_solution_card(
+    lesson: RunSegment, has_another: bool, review: Review | None, choices: ChoicesByQuestion
 ) -> LessonCard:
     """Return the card with the best continuation, for a player who gives up."""
     points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
-    return _build_reveal(lesson, heading, "info", has_another, review, choices)
+    return _build_continuation_card(lesson, heading, "info", has_another, review, choices)
 
 
-def find_hint(lesson: RunSegment, choices: Choices) -> str:
+def build_hint(lesson: RunSegment, choices: ChoicesByQuestion) -> str:
     """Return a hint: the target of the first action in the best continuation, without the action itself."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
@@ -315,14 +325,19 @@ def find_hint(lesson: RunSegment, choices: Choices) -> str:
     return tr("Hint: the best next action is on {place}, at {at}.").format(place=target, at=time)
 
 
-def _build_reveal(
-    lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Choices
+def _build_continuation_card(
+    lesson: RunSegment,
+    heading: str,
+    color_name: str,
+    has_another: bool,
+    review: Review | None,
+    choices: ChoicesByQuestion,
 ) -> LessonCard:
     steps = tuple(describe_step(item, choices) for item in choose_explaining_inputs(lesson.best, STEPS_MAX))
     reason = find_reason(lesson, review)
     lines = (tr("Why: {reason}").format(reason=reason),) if reason else ()
     last = NEXT if has_another else BACK
-    return LessonCard(heading, tone, lines, steps, (WATCH, PLAY, last), last)
+    return LessonCard(heading, color_name, lines, steps, (WATCH, PLAY, last), last)
 
 
 def find_reason(lesson: RunSegment, review: Review | None) -> str:
@@ -378,11 +393,11 @@ class DebriefModel(Struct, frozen=True):
     @property
     def choices(self) -> dict[str, list[str]]:
         """Choices of each question."""
-        return ask_choices(self.report)
+        return get_choices(self.report)
 
     def build_summary(self) -> SummaryModel:
         """Return score, grade and figures."""
-        return summarize(self.report, self.scenario)
+        return summarize_run(self.report, self.scenario)
 
     def build_verdict(self) -> VerdictModel | None:
         """Return the biggest mistake and the best continuation; None while they are unknown."""
@@ -402,5 +417,7 @@ class DebriefModel(Struct, frozen=True):
             last_chance_text = tr("last chance to meet all goals: {act}").format(
                 act=format_first_step(chance, self.choices)
             )
-            course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, last_chance_text))
+            course.add_marker(
+                TimelineMarker(chance.tick / TICKS_PER_S, POINT_OF_NO_RETURN_KIND, last_chance_text)
+            )
         return course

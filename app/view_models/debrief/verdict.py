@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input, localize, shorten_line
 from engine.constants import TICKS_PER_S
@@ -32,7 +32,7 @@ from engine.verbs.lines import parse_input_line
 COMMAND_CHARACTERS_MAX: Final = 110
 """Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
 
-STATEMENTS: Final = tuple(
+STATEMENT_SENTENCES: Final = tuple(
     (row["pattern"], row["text"]) for row in read_table("app.view_models.debrief", "statements.tsv")
 )
 """(pattern of an uppercase batch, sentence about the batch). The last match in the batch determines the
@@ -66,7 +66,9 @@ def _describe_statement(input_: Input) -> str:
     server = input_.args[0].partition("#")[0]
     text = facts.normalize_sql(input_.args[1], keep_literals=False)
     statements = [
-        (match.end(), sentence) for pattern, sentence in STATEMENTS for match in re.finditer(pattern, text)
+        (match.end(), sentence)
+        for pattern, sentence in STATEMENT_SENTENCES
+        for match in re.finditer(pattern, text)
     ]
     return tr(max(statements)[1]).format(server=server) if statements and input_.verb == "sql" else ""
 
@@ -77,15 +79,15 @@ STEPS_MAX: Final = 3
 OUTAGES_MAX: Final = 3
 """Maximum number of outages that are described if the run has no mistake."""
 
-SELECT_OR_FROM: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
+SELECT_OR_FROM_PATTERN: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
 COLUMN_LIST_CHARACTERS_MAX: Final = 12
 """Maximum characters of a column list that a step shows. Longer lists are replaced with "…"."""
 
-Choices = Mapping[str, Sequence[str]]
+ChoicesByQuestion = Mapping[str, Sequence[str]]
 """Question -> its choices."""
 
 
-class Step(Struct, frozen=True):
+class ContinuationStep(Struct, frozen=True):
     """Step of the best continuation."""
 
     time_text: str
@@ -110,16 +112,16 @@ class RetryPoint(Struct, frozen=True):
 class VerdictModel(Struct, frozen=True):
     """Contents of the right card of the debrief."""
 
-    lead: str
+    card_heading: str
     """Heading of the card."""
-    tone: str
+    color_name: str
     sentence: str
-    heading: str = ""
+    steps_heading: str = ""
     """Heading of the steps; empty without steps."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[ContinuationStep, ...] = ()
     lines: tuple[str, ...] = ()
     """Sentences that replace the steps; empty if there are steps."""
-    retry: RetryPoint | None = None
+    retry_point: RetryPoint | None = None
     """Point at which a retry starts; None if there is nothing to retry."""
     lesson: RunSegment | None = None
     """Biggest mistake; None if the run has none."""
@@ -130,37 +132,44 @@ class VerdictModel(Struct, frozen=True):
 def judge_run(
     report: Report,
     review: Review | None,
-    account: RegretAnalysis | None,
+    regret_analysis: RegretAnalysis | None,
     lessons: Sequence[RunSegment] | None = None,
     provisional: bool = False,
 ) -> VerdictModel | None:
     """Return the verdict on a run; None until it can be computed.
 
-    *account*: regret analysis. *lessons*: mistakes with continuations at human pace; if None, those of the
+    *regret_analysis*: regret analysis. *lessons*: mistakes with continuations at human pace; if None, those of the
     regret analysis are used.
     """
     if not report["score"]["scored"]:
         return None if review is None else _build_unscored_verdict(review)
-    if account is None:
+    if regret_analysis is None:
         return None
-    lessons_of_run = tuple(find_lessons(account) if lessons is None else lessons)
+    lessons_of_run = tuple(find_lessons(regret_analysis) if lessons is None else lessons)
     biggest = find_biggest_lesson(lessons_of_run)
     if biggest is None:
-        return None if provisional or review is None else _build_flawless_verdict(report, review, account)
-    return describe_lesson(biggest, account.last_chance, ask_choices(report), lessons_of_run)
+        return (
+            None
+            if provisional or review is None
+            else _build_flawless_verdict(report, review, regret_analysis)
+        )
+    return build_lesson_verdict(biggest, regret_analysis.last_chance, get_choices(report), lessons_of_run)
 
 
-def ask_choices(report: Report) -> dict[str, list[str]]:
+def get_choices(report: Report) -> dict[str, list[str]]:
     """Return the choices of each question."""
     return {row["name"]: row["choices"] for row in report.get("questions", ())}
 
 
-def describe_lesson(
-    lesson: RunSegment, chance: LastChance | None, choices: Choices, lessons: tuple[RunSegment, ...]
+def build_lesson_verdict(
+    lesson: RunSegment,
+    last_chance: LastChance | None,
+    choices: ChoicesByQuestion,
+    lessons: tuple[RunSegment, ...],
 ) -> VerdictModel:
     """Return the verdict on a run whose biggest mistake is *lesson*.
 
-    *chance*: last chance to reach all goals. *lessons*: all mistakes of the run.
+    *last_chance*: last chance to reach all goals. *lessons*: all mistakes of the run.
     """
     steps = tuple(describe_step(item, choices) for item in choose_explaining_inputs(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
@@ -173,16 +182,16 @@ def describe_lesson(
             moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
         ),
         "bad",
-        f"{describe_mistake(lesson, choices)} {describe_cost(lesson, chance)}",
+        f"{describe_mistake(lesson, choices)} {describe_cost(lesson, last_chance)}",
         heading,
         steps,
-        retry=find_retry(lesson, choices),
+        retry_point=find_retry_point(lesson, choices),
         lesson=lesson,
         lessons=lessons,
     )
 
 
-def describe_mistake(lesson: RunSegment, choices: Choices) -> str:
+def describe_mistake(lesson: RunSegment, choices: ChoicesByQuestion) -> str:
     """Return a sentence about the wrong action, or about the action that is missing."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
@@ -190,10 +199,10 @@ def describe_mistake(lesson: RunSegment, choices: Choices) -> str:
     return tr("You did not act from {start} to {end}.").format(start=start, end=end)
 
 
-def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
+def describe_cost(lesson: RunSegment, last_chance: LastChance | None) -> str:
     """Return a sentence about the cost: goals that became unreachable, or lost points."""
-    if chance is not None and has_ended_last_chance(lesson, chance) and chance.missed_goals:
-        first, more_count = chance.missed_goals[0][0], len(chance.missed_goals) - 1
+    if last_chance is not None and has_ended_last_chance(lesson, last_chance) and last_chance.missed_goals:
+        first, more_count = last_chance.missed_goals[0][0], len(last_chance.missed_goals) - 1
         if not more_count:
             return tr("After that, this goal was out of reach: {goal}.").format(goal=first)
         return trn(
@@ -207,7 +216,7 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     )
 
 
-def describe_step(input_: Input, choices: Choices) -> Step:
+def describe_step(input_: Input, choices: ChoicesByQuestion) -> ContinuationStep:
     """Return a step of a continuation, with the server and the statement. Long column lists are omitted."""
     text = describe_input(input_.line_without_time, choices)
     if input_.verb in ("sql", "ps"):
@@ -215,14 +224,14 @@ def describe_step(input_: Input, choices: Choices) -> Step:
         text = tr("On {server}: {statement}").format(
             server=input_.args[0].partition("#")[0], statement=statement
         )
-    return Step(
+    return ContinuationStep(
         formatting.format_run_time(input_.tick / TICKS_PER_S), shorten_line(text, COMMAND_CHARACTERS_MAX)
     )
 
 
 def omit_columns(statement: str) -> str:
     """Return *statement* with "…" in place of each long column list between SELECT and FROM."""
-    parts = SELECT_OR_FROM.split(statement)
+    parts = SELECT_OR_FROM_PATTERN.split(statement)
     for index in range(1, len(parts) - 2, 2):
         keywords = (parts[index].upper(), parts[index + 2].upper())
         if keywords == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMN_LIST_CHARACTERS_MAX:
@@ -230,7 +239,7 @@ def omit_columns(statement: str) -> str:
     return "".join(parts)
 
 
-def find_retry(lesson: RunSegment, choices: Choices) -> RetryPoint:
+def find_retry_point(lesson: RunSegment, choices: ChoicesByQuestion) -> RetryPoint:
     """Return the time at which the run restarts, so that a person can act before the mistake.
 
     Queries of the continuation need no time, because the clock is paused until the player presses Run.
@@ -243,7 +252,7 @@ def find_retry(lesson: RunSegment, choices: Choices) -> RetryPoint:
         return RetryPoint(begin, describe_mistake(lesson, choices))
     remaining_text = formatting.format_seconds((lesson.tick - begin) / TICKS_PER_S, 0)
     notice = tr("Your mistake follows at {at} ({left} from now): {mistake}").format(
-        at=format_moment(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
+        at=format_run_tick(lesson.tick), left=remaining_text, mistake=describe_mistake(lesson, choices)
     )
     return RetryPoint(begin, notice)
 
@@ -251,9 +260,9 @@ def find_retry(lesson: RunSegment, choices: Choices) -> RetryPoint:
 # --- runs without a mistake ---------------------------------------------------------------------------------
 
 
-def _build_flawless_verdict(report: Report, review: Review, account: RegretAnalysis) -> VerdictModel:
+def _build_flawless_verdict(report: Report, review: Review, regret_analysis: RegretAnalysis) -> VerdictModel:
     total = float(report["score"]["total"] or 0.0)
-    best = max((value for _, value in account.curve), default=total)
+    best = max((value for _, value in regret_analysis.curve), default=total)
     clean = max(best, total) - total < 0.5
     words = mark("You scored {score} of {best} possible points.")
     if clean:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from app.view_models import picture
-from app.view_models.faces import ClientFace, ServerFace, StatusSign
+from app.view_models.faces import ClientDisplay, ServerDisplay, StatusIndicator
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, RESOURCE_MILESTONES, TO, WITNESS
 from app.words.language import mark, tr
 from engine.availability import replicas
@@ -63,12 +63,12 @@ class StageCard(Struct, frozen=True):
 
     name: str
     color: int | None
-    status: StatusSign
+    status: StatusIndicator
     note: str = ""
     """Text below the name."""
     database: str = ""
-    role: StatusSign | None = None
-    badges: tuple[StatusSign, ...] = ()
+    role: StatusIndicator | None = None
+    badges: tuple[StatusIndicator, ...] = ()
     """Additional signs on the card."""
     resources: tuple[tuple[str, str], ...] = ()
     """(name, kind) of each resource of the cluster role on this node."""
@@ -115,7 +115,9 @@ class StageFacts(Struct, frozen=True):
         """
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
-            vote if vote.state == NONE else replace(vote, state=_find_state(current_votes.get(vote.name)))
+            vote
+            if vote.state == NONE
+            else replace(vote, state=_find_vote_state(current_votes.get(vote.name)))
             for vote in previous_votes
         )
         return replace(self, votes=votes) if votes else self
@@ -126,14 +128,14 @@ class StageFacts(Struct, frozen=True):
         return replace(self, votes=tuple(counted_votes))
 
 
-def _find_state(vote: StageVote | None) -> str:
+def _find_vote_state(vote: StageVote | None) -> str:
     return LOST if vote is None or vote.state == LOST else YES
 
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
     """Return the facts of *world* that the stage shows."""
-    servers = {face.name: face for face in picture.build_server_faces(world, failover.database)}
-    faces = picture.build_client_faces(world)
+    servers = {face.name: face for face in picture.build_server_displays(world, failover.database)}
+    faces = picture.build_client_displays(world)
     clients = [face for face in faces if failover.database in world.clients[face.name].databases]
     places = _find_places(world, failover, technology, servers)
     cards = {place: _make_card(world, servers[name], failover, technology) for place, name in places.items()}
@@ -154,7 +156,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
         cards,
         tuple(_list_votes(world, failover, cluster, servers)),
         tuple(_list_wires(world, places, technology, role.owner if role is not None else "")),
-        find_redo_kb(world, failover),
+        find_redo_queue_kb(world, failover),
         listener,
         next((place for place, name in places.items() if name == address_server), ""),
         next((r.name for r in role.resources if r.kind == "Physical Disk"), "") if role is not None else "",
@@ -167,7 +169,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
 
 
 def _find_places(
-    world: World, failover: Failover, technology: str, servers: Mapping[str, ServerFace]
+    world: World, failover: Failover, technology: str, servers: Mapping[str, ServerDisplay]
 ) -> dict[str, str]:
     """Return place on the stage -> server; unknown servers are omitted."""
     places_by_role = {FROM: failover.from_server, TO: failover.to_server}
@@ -224,28 +226,28 @@ WITNESS_NOTE: Final = {
 """Technology -> note on the card of the witness."""
 
 
-def _make_card(world: World, face: ServerFace, failover: Failover, technology: str) -> StageCard:
-    if technology == INSTANCE and face.kind in ("node", "computer", "partner"):
-        return _make_node_card(world, face, failover)
-    copy = next((c for c in face.copies if c.database == failover.database), None)
+def _make_card(world: World, display: ServerDisplay, failover: Failover, technology: str) -> StageCard:
+    if technology == INSTANCE and display.kind in ("node", "computer", "partner"):
+        return _make_node_card(world, display, failover)
+    copy = next((c for c in display.copies if c.database == failover.database), None)
     if copy is None:
-        return StageCard(face.name, face.color, face.status, tr(WITNESS_NOTE[technology]))
+        return StageCard(display.name, display.color, display.status, tr(WITNESS_NOTE[technology]))
     role = copy.role
-    if face.name == failover.from_server and copy.state is None:
+    if display.name == failover.from_server and copy.state is None:
         old_role = "PRIMARY" if technology == GROUP else "PRINCIPAL"
-        role = StatusSign(tr("was {role}").format(role=old_role), "idle", "principal")
+        role = StatusIndicator(tr("was {role}").format(role=old_role), "idle", "principal")
     badges = tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
     extra = tuple(
         s
-        for s in copy.signs
+        for s in copy.indicators
         if s.text in ("unprotected", "asynchronous", "not failover ready", "failover ready")
     )
     return StageCard(
-        face.name, face.color, face.status, "", copy.database, role, (*badges[:2], *extra[:1])[:3]
+        display.name, display.color, display.status, "", copy.database, role, (*badges[:2], *extra[:1])[:3]
     )
 
 
-def _make_node_card(world: World, face: ServerFace, failover: Failover) -> StageCard:
+def _make_node_card(world: World, display: ServerDisplay, failover: Failover) -> StageCard:
     role = instances.find_instance_role(world, _find_instance(world, failover))
     rows: tuple[tuple[str, str], ...] = ()
     note = ""
@@ -253,24 +255,24 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
         owned = [
             other.name
             for _, other in roles.iterate_roles(world)
-            if other.owner == face.name and other.kind == "instance"
+            if other.owner == display.name and other.kind == "instance"
         ]
         note = tr(OWNER_NOTE if owned else VOTER_NOTE).format(instance=", ".join(owned))
-        if face.name == failover.from_server and role.owner != face.name:
+        if display.name == failover.from_server and role.owner != display.name:
             note = tr("owned {instance}").format(instance=role.name)
-        if face.name == failover.to_server:
+        if display.name == failover.to_server:
             rows = tuple(
                 (resource.name.partition(" (")[0], resource.kind)
                 for resource in role.resources
                 if resource.kind in RESOURCE_MILESTONES
             )
-    return StageCard(face.name, face.color, face.status, note, resources=rows)
+    return StageCard(display.name, display.color, display.status, note, resources=rows)
 
 
-def _make_client_card(world: World, face: ClientFace) -> StageCard:
-    client = world.clients[face.name]
+def _make_client_card(world: World, display: ClientDisplay) -> StageCard:
+    client = world.clients[display.name]
     return StageCard(
-        face.name, None, face.status, tr("connects to {server}").format(server=client.data_source)
+        display.name, None, display.status, tr("connects to {server}").format(server=client.data_source)
     )
 
 
@@ -278,7 +280,7 @@ def _make_client_card(world: World, face: ClientFace) -> StageCard:
 
 
 def _list_votes(
-    world: World, failover: Failover, cluster: Cluster | None, servers: Mapping[str, ServerFace]
+    world: World, failover: Failover, cluster: Cluster | None, servers: Mapping[str, ServerDisplay]
 ) -> Iterator[StageVote]:
     if cluster is None:
         yield from _list_session_votes(world, failover, servers)
@@ -298,7 +300,7 @@ def _list_votes(
 
 
 def _list_session_votes(
-    world: World, failover: Failover, servers: Mapping[str, ServerFace]
+    world: World, failover: Failover, servers: Mapping[str, ServerDisplay]
 ) -> Iterator[StageVote]:
     copy = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.mirroring.witness is None:
@@ -312,7 +314,7 @@ def _list_session_votes(
                YES if quorum.is_connected_to_witness(world, copy) else LOST)  # fmt: skip
 
 
-def _get_color(servers: Mapping[str, ServerFace], name: str, default: int) -> int:
+def _get_color(servers: Mapping[str, ServerDisplay], name: str, default: int) -> int:
     return servers[name].color if name in servers else default
 
 
@@ -370,7 +372,7 @@ def _make_wire(
     return StageWire(ends, not passing, passing, tr(label) if label else "")
 
 
-def find_redo_kb(world: World, failover: Failover) -> float | None:
+def find_redo_queue_kb(world: World, failover: Failover) -> float | None:
     """Return the redo queue of the copy that takes over; None if it has no log stream."""
     copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.stream is None:

@@ -106,7 +106,7 @@ def build_failover_view(drill: Drill, number: int) -> FailoverView:
     events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(world, failover.database)
     return _build_view(
-        find_technology(world, failover), failover, events, clients, find_start_due(world, failover),
+        find_technology(world, failover), failover, events, clients, find_start_due_tick(world, failover),
         drill.published.get(number), drill.unlike.get(number),
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
     """Return the phases until the database is online. Phases that depend on applications are omitted."""
     technology = find_technology(drill.world, failover)
     events = _select_phase_events(drill.events, failover.failed_tick) if technology == INSTANCE else []
-    milestones = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
+    milestones = find_milestones(failover, technology, events, (), find_start_due_tick(drill.world, failover))
     return list_phases(technology, failover, milestones, has_clients=False)
 
 
@@ -123,7 +123,7 @@ def build_expected_view(drill: Drill, failover: Failover, technology: str) -> Fa
     """Build the phases of a failover that is expected but has not begun. Its detection phase is running."""
     events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
-    return _build_view(technology, failover, events, clients, None, None, None, noticed=False)
+    return _build_view(technology, failover, events, clients, None, None, None, is_detected=False)
 
 
 def _build_view(
@@ -133,11 +133,11 @@ def _build_view(
     clients: Iterable[str],
     start_due_tick: Tick | None,
     published: tuple[float, str] | None,
-    unlike: str | None,
-    noticed: bool = True,
+    incomparable_reason: str | None,
+    is_detected: bool = True,
 ) -> FailoverView:
     names = list(clients)
-    milestones = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
+    milestones = find_milestones(failover, technology, events, names, start_due_tick) if is_detected else {}
     cut_tick = next(
         (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTION_CHANGES),
         None,
@@ -148,10 +148,12 @@ def _build_view(
         is_gone = detected.peer == failover.from_server and detected.how != "connected"
         if is_gone and event.server is not None:
             lost_ticks.setdefault(event.server, event.tick)
-    return FailoverView(technology, failover, noticed, phases, published, unlike, cut_tick, lost_ticks)
+    return FailoverView(
+        technology, failover, is_detected, phases, published, incomparable_reason, cut_tick, lost_ticks
+    )
 
 
-UNTIL_COMMAND: Final = mark("Until the command")
+COMMAND_PHASE_NAME: Final = mark("Until the command")
 """Name of the first phase of a failover that a person requested."""
 
 
@@ -163,7 +165,7 @@ def list_phases(
     start: Tick | None = failover.failed_tick
     first, *other_phases = PHASES[technology]
     if failover.kind != "automatic":
-        first = replace(first, name=UNTIL_COMMAND, help=mark("until a person requests the failover"))
+        first = replace(first, name=COMMAND_PHASE_NAME, help=mark("until a person requests the failover"))
     for kind in (first, *other_phases):
         if kind.end_milestone == "clients" and not has_clients:
             continue
@@ -231,7 +233,7 @@ def _find_reconnect_tick(failover: Failover, events: Sequence[Event], clients: S
     return failover.online_tick if not return_ticks else None
 
 
-def find_start_due(world: World, failover: Failover) -> Tick | None:
+def find_start_due_tick(world: World, failover: Failover) -> Tick | None:
     """Return the time at which the cluster will start SQL Server on the new node.
 
     The result is None if no start is planned.
@@ -271,7 +273,7 @@ PHASE_WALL_RANGE_S and SHORT_PHASE_WALL_MS take precedence. Our choice.
 """
 
 
-def is_short(phase: FailoverPhase) -> bool:
+def is_short_phase(phase: FailoverPhase) -> bool:
     """Return whether *phase* has ended and was too short to be visible."""
     if phase.start_tick is None or phase.end_tick is None:
         return False
@@ -288,10 +290,10 @@ def compute_replay_s(phase: FailoverPhase) -> float:
     return min(PHASE_WALL_RANGE_S[1], max(PHASE_WALL_RANGE_S[0], took_s / CLOCK_SPEED_MIN))
 
 
-def find_replay_tick(moment: FailoverView, wall_s: float) -> tuple[int, Tick]:
+def find_replay_tick(failover_view: FailoverView, wall_s: float) -> tuple[int, Tick]:
     """Return the index of the phase, and the tick, that a replay shows after *wall_s* seconds."""
-    number, tick = 0, moment.failover.failed_tick
-    for number, phase in enumerate(moment.phases):
+    number, tick = 0, failover_view.failover.failed_tick
+    for number, phase in enumerate(failover_view.phases):
         if phase.start_tick is None or phase.end_tick is None:
             break
         length_s = compute_replay_s(phase)
@@ -300,12 +302,12 @@ def find_replay_tick(moment: FailoverView, wall_s: float) -> tuple[int, Tick]:
             share = 1.0 if tick - phase.start_tick < SHORT_PHASE_S * TICKS_PER_S else wall_s / length_s
             return number, phase.start_tick + int((tick - phase.start_tick) * share)
         wall_s -= length_s
-    return min(number, len(moment.phases) - 1), tick
+    return min(number, len(failover_view.phases) - 1), tick
 
 
-def compute_replay_length_s(moment: FailoverView) -> float:
+def compute_replay_length_s(failover_view: FailoverView) -> float:
     """Return the wall time of a whole replay."""
-    return sum(map(compute_replay_s, moment.phases))
+    return sum(map(compute_replay_s, failover_view.phases))
 
 
 def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:

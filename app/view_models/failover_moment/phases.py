@@ -41,9 +41,9 @@ def _read_phase(row: Mapping[str, str]) -> PhaseKind:
     return PhaseKind(*texts, tuple(row["lit"].split()), wires, row["check"])
 
 
-_ROWS: Final = read_table("app.view_models.failover_moment", "phases.tsv")
+_PHASE_ROWS: Final = read_table("app.view_models.failover_moment", "phases.tsv")
 PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
-    technology: tuple(_read_phase(row) for row in _ROWS if row["technology"] == technology)
+    technology: tuple(_read_phase(row) for row in _PHASE_ROWS if row["technology"] == technology)
     for technology in (MIRRORING, GROUP, INSTANCE)
 }
 """Technology -> its phases in order of time.
@@ -52,16 +52,16 @@ Documented for mirroring: witness and mirror register the loss, then the mirror 
 then the database goes online [DOC: role switching]. The agreement that records the new principal follows redo
 [WP, failover].
 """
-AGENT: Final = "SQL Server Agent"
+AGENT_RESOURCE: Final = "SQL Server Agent"
 RESOURCE_MILESTONES: Final = {
     "Physical Disk": "disk",
     "IP Address": "name",
     "Network Name": "name",
     "SQL Server": "service",
-    AGENT: "service",
+    AGENT_RESOURCE: "service",
 }
 """Kind of resource of a failover cluster instance -> milestone at which the resource is online."""
-UNTIMED_RESOURCES: Final = frozenset({"IP Address", AGENT})
+UNTIMED_RESOURCES: Final = frozenset({"IP Address", AGENT_RESOURCE})
 """Resource kinds without their own phase. They show no duration, because another resource of the phase shows
 it.
 """

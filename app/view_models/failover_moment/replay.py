@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, capture_facts
 from app.view_models.failover_moment.moment import build_failover_view
-from app.view_models.failover_moment.view import StageView, make_view
+from app.view_models.failover_moment.view import StageView, build_stage_view
 from engine.drill.running.comparison import MIRRORING
 from engine.drill.time.history import History
 from engine.model import Tick
@@ -87,7 +87,7 @@ class FailoverReplay:
         ends_now = ends_now and number < len(self.failover_view.phases) - 1
         inner_tick = max(phase.start_tick or 0, tick - 1) if ends_now else tick
         facts = self._get_facts(inner_tick).replace_voters(self._voters)
-        return make_view(
+        return build_stage_view(
             self.failover_view,
             replace(facts, redo_kb=self._interpolate_redo_queue(tick)),
             tick,

@@ -6,11 +6,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from app.view_models.faces import StatusSign
+from app.view_models.faces import StatusIndicator
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
 from app.view_models.failover_moment.moment import FailoverPhase, FailoverView
 from app.view_models.failover_moment.phases import (
-    AGENT,
+    AGENT_RESOURCE,
     FROM,
     RESOURCE_MILESTONES,
     TO,
@@ -50,9 +50,9 @@ class PanelRow(Struct, frozen=True):
     """Row of the panel, for example "Database online: again after 3.56 s" with a sign."""
 
     name: str
-    sign: StatusSign | None
+    indicator: StatusIndicator | None
     text: str
-    tone: str
+    color_name: str
 
 
 class RedoQueueGauge(Struct, frozen=True):
@@ -80,18 +80,18 @@ class StageView(Struct, frozen=True):
     sentence: str
     elapsed_label: str
     """Label of the main stopwatch."""
-    elapsed: str
+    elapsed_text: str
     """Main stopwatch: seconds since the failure."""
-    failover_words: str
+    failover_time_label: str
     """Label of the second stopwatch."""
-    failover: str
+    failover_time_text: str
     """Second stopwatch: seconds since detection, the definition of Table 6."""
     duration_gauge: tuple[float, float, float] | None
     """(duration, published duration, end of the scale) in seconds; None without a published value."""
-    published: str
+    published_comparison: str
     """Sentence that compares the duration with the published value."""
     rows: tuple[PanelRow, ...]
-    check: str
+    where_to_check: str
     """Place where a DBA can find the trace of the current phase."""
     chips: tuple[PhaseChip, ...]
     segments: tuple[PhaseSegment, ...]
@@ -104,9 +104,9 @@ class StageView(Struct, frozen=True):
     """Places that are highlighted."""
     highlighted_wires: tuple[tuple[str, str], ...]
     """Pairs of places whose connection is highlighted."""
-    votes: str
+    votes_text: str
     """Text about the votes."""
-    votes_tone: str
+    votes_color_name: str
     redo_gauge: RedoQueueGauge | None
     """Gauge of the redo queue; None if the failover has no redo queue."""
     resources: tuple[tuple[str, str, str], ...]
@@ -139,60 +139,71 @@ class StageView(Struct, frozen=True):
             self.redo_gauge is None,
             tuple(state for _, state, _ in self.resources),
             tuple(chip.state for chip in self.chips),
-            tuple(row.tone for row in self.rows),
+            tuple(row.color_name for row in self.rows),
         )
 
     @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
         rows = "; ".join(f"{row.name}: {row.text}" for row in self.rows)
-        return f"{self.heading}. {self.sentence} {self.elapsed_label}: {self.elapsed}. {rows}."
+        return f"{self.heading}. {self.sentence} {self.elapsed_label}: {self.elapsed_text}. {rows}."
 
 
-def _format_s(ticks: int) -> str:
+def _format_seconds(ticks: int) -> str:
     return formatting.format_number(ticks / TICKS_PER_S, 2)
 
 
-def make_view(
-    moment: FailoverView, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
+def build_stage_view(
+    failover_view: FailoverView,
+    facts: StageFacts,
+    tick: Tick,
+    before_kb: float = 0.0,
+    number: int | None = None,
 ) -> StageView:
     """Build the view of the stage at *tick*.
 
     *before_kb*: redo queue at the failure. *number*: phase to show instead of the current one.
     """
-    failover = moment.failover
-    number = moment.find_phase(tick) if number is None else number
-    is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
-    if moment.technology != MIRRORING and not (moment.is_detected and tick >= failover.detected_tick):
+    failover = failover_view.failover
+    number = failover_view.find_phase(tick) if number is None else number
+    is_past_end = (
+        failover_view.end_tick is not None
+        and tick >= failover_view.end_tick
+        and number == len(failover_view.phases) - 1
+    )
+    if failover_view.technology != MIRRORING and not (
+        failover_view.is_detected and tick >= failover.detected_tick
+    ):
         facts = facts.restore_vote(failover.from_server)  # the cluster has not detected the loss yet
     has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
-    names = _list_names(moment, facts)
-    heading, sentence = _describe_phase(moment, number, names, is_past_end, tick)
+    names = _list_names(failover_view, facts)
+    heading, sentence = _describe_phase(failover_view, number, names, is_past_end, tick)
     elapsed_ticks = (
-        moment.end_tick if is_past_end and moment.end_tick is not None else tick
+        failover_view.end_tick if is_past_end and failover_view.end_tick is not None else tick
     ) - failover.failed_tick
-    end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
-    scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
-    kind = moment.phases[number].kind
-    published, gauge = _compare_with_published(moment, tick)
+    end_s = max(1.0, (max(tick, failover_view.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
+    scale_s = end_s if failover_view.end_tick is not None else _round_scale(end_s * 1.25)
+    kind = failover_view.phases[number].kind
+    published, gauge = _compare_with_published(failover_view, tick)
     return StageView(
-        moment.technology,
+        failover_view.technology,
         number,
         heading,
         sentence,
-        _describe_since(moment, is_past_end),
+        _format_stopwatch_label(failover_view, is_past_end),
         formatting.format_number(elapsed_ticks / TICKS_PER_S, 2),
         tr("Failover time, from detection"),
-        _format_failover_time(moment, tick),
+        _format_failover_time(failover_view, tick),
         gauge,
         published,
-        tuple(_list_rows(moment, facts, tick, is_past_end)),
+        tuple(_list_panel_rows(failover_view, facts, tick, is_past_end)),
         tr(kind.check).format(**names) if kind.check else "",
         tuple(
-            _make_chip(phase, index, number, tick, is_past_end) for index, phase in enumerate(moment.phases)
+            _make_chip(phase, index, number, tick, is_past_end)
+            for index, phase in enumerate(failover_view.phases)
         ),
-        tuple(_list_segments(moment, tick, scale_s)),
+        tuple(_list_segments(failover_view, tick, scale_s)),
         scale_s,
         min(1.0, elapsed_ticks / TICKS_PER_S / scale_s),
         facts,
@@ -200,35 +211,35 @@ def make_view(
         kind.highlighted_wires,
         votes,
         votes_tone,
-        _build_redo_gauge(moment, facts, before_kb),
-        tuple(_list_resources(moment, facts, tick, number)),
-        _list_lines(moment, facts, tick),
+        _build_redo_gauge(failover_view, facts, before_kb),
+        tuple(_list_resources(failover_view, facts, tick, number)),
+        _list_event_lines(failover_view, facts, tick),
         is_past_end,
     )
 
 
-def _list_names(moment: FailoverView, facts: StageFacts) -> dict[str, str]:
+def _list_names(failover_view: FailoverView, facts: StageFacts) -> dict[str, str]:
     card = facts.cards
     return {
-        "from": moment.failover.from_server,
-        "to": moment.failover.to_server,
-        "database": moment.failover.database,
+        "from": failover_view.failover.from_server,
+        "to": failover_view.failover.to_server,
+        "database": failover_view.failover.database,
         "witness": card[WITNESS].name if WITNESS in card else tr("the witness"),
         "client": card["client"].name if "client" in card else tr("the application"),
-        "server": facts.instance or moment.failover.to_server,
+        "server": facts.instance or failover_view.failover.to_server,
         "listener": facts.listener or tr("the name"),
-        "count": count_votes(facts),
+        "count": format_vote_count(facts),
         "queue": formatting.format_kb(round(facts.redo_kb or 0.0)),
     }
 
 
-CLIENTS_BACK: Final = mark("Clients are back after {seconds} s")
+CLIENTS_BACK_HEADING: Final = mark("Clients are back after {seconds} s")
 """Heading after the end of the failover."""
 CLIENTS_BACK_SENTENCES: Final = {
     0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
 }
-CANCELED: Final = mark("The failover was abandoned")
+CANCELED_HEADING: Final = mark("The failover was abandoned")
 REQUESTED_TEXTS: Final = {
     "manual": (
         mark("Manual failover: {from} hands over to {to}"),
@@ -243,26 +254,28 @@ REQUESTED_TEXTS: Final = {
 
 
 def _describe_phase(
-    moment: FailoverView, number: int, names: Mapping[str, str], finished: bool, tick: Tick
+    failover_view: FailoverView, number: int, names: Mapping[str, str], finished: bool, tick: Tick
 ) -> tuple[str, str]:
-    failover, kind = moment.failover, moment.phases[number].kind
+    failover, kind = failover_view.failover, failover_view.phases[number].kind
     if failover.canceled:
-        return tr(CANCELED), localize(failover.why)
-    if finished and moment.longest_phase is not None and moment.end_tick is not None:
-        longest, lost_count = moment.longest_phase, failover.lost_transactions
+        return tr(CANCELED_HEADING), localize(failover.why)
+    if finished and failover_view.longest_phase is not None and failover_view.end_tick is not None:
+        longest, lost_count = failover_view.longest_phase, failover.lost_transactions
         words = tr(CLIENTS_BACK_SENTENCES[min(lost_count, 1)]).format(
             phase=tr(longest.kind.name),
-            took=_format_s(longest.get_duration_ticks(moment.end_tick)),
+            took=_format_seconds(longest.get_duration_ticks(failover_view.end_tick)),
             lost=formatting.format_number(lost_count),
         )
-        return tr(CLIENTS_BACK).format(seconds=_format_s(moment.end_tick - failover.failed_tick)), words
+        return tr(CLIENTS_BACK_HEADING).format(
+            seconds=_format_seconds(failover_view.end_tick - failover.failed_tick)
+        ), words
     if number == 0 and failover.kind != "automatic":
         heading, sentence = REQUESTED_TEXTS.get(failover.kind, REQUESTED_TEXTS["manual"])
         return tr(heading).format(**names), tr(sentence).format(**names)
     return tr(kind.heading).format(**names), tr(kind.sentence).format(**names)
 
 
-_CAUSES: Final = {
+_STOPWATCH_LABELS: Final = {
     "power-off": mark("Time since {server} lost power"),
     "pull-cable": mark("Time since {server} lost its network"),
     "stop-service": mark("Time since SQL Server stopped on {server}"),
@@ -273,30 +286,30 @@ _CAUSES: Final = {
 """Cause of a failover -> label of the main stopwatch."""
 
 
-def _describe_since(moment: FailoverView, finished: bool) -> str:
+def _format_stopwatch_label(failover_view: FailoverView, finished: bool) -> str:
     if finished:
         return tr("From the failure until clients work")
-    words = _CAUSES.get(moment.failover.cause, mark("Time since the failure"))
-    return tr(words).format(server=moment.failover.from_server)
+    words = _STOPWATCH_LABELS.get(failover_view.failover.cause, mark("Time since the failure"))
+    return tr(words).format(server=failover_view.failover.from_server)
 
 
-def _format_failover_time(moment: FailoverView, tick: Tick) -> str:
-    failover = moment.failover
-    if not moment.is_detected or tick <= failover.detected_tick:
+def _format_failover_time(failover_view: FailoverView, tick: Tick) -> str:
+    failover = failover_view.failover
+    if not failover_view.is_detected or tick <= failover.detected_tick:
         return formatting.format_number(0.0, 2)
     end = failover.online_tick if failover.online_tick is not None else tick
-    return _format_s(min(tick, end) - failover.detected_tick)
+    return _format_seconds(min(tick, end) - failover.detected_tick)
 
 
 def _compare_with_published(
-    moment: FailoverView, tick: Tick
+    failover_view: FailoverView, tick: Tick
 ) -> tuple[str, tuple[float, float, float] | None]:
     """Return a sentence that compares the duration with the published value, and the values of the gauge."""
-    failover = moment.failover
-    if moment.published is None:
-        reason = localize(moment.incomparable_reason) if moment.incomparable_reason else ""
+    failover = failover_view.failover
+    if failover_view.published is None:
+        reason = localize(failover_view.incomparable_reason) if failover_view.incomparable_reason else ""
         return (tr("No published value: {why}.").format(why=reason) if reason else ""), None
-    value_s = moment.published[0]
+    value_s = failover_view.published[0]
     end = failover.online_tick if failover.online_tick is not None else tick
     now_s = max(0, min(tick, end) - failover.detected_tick) / TICKS_PER_S
     gauge = (now_s, value_s, _round_scale(max(now_s, value_s) * 1.4))
@@ -317,27 +330,29 @@ def _round_scale(value_s: float) -> float:
 
 
 _UP, _DOWN, _WAIT = (
-    StatusSign("", "ok", "check"),
-    StatusSign("", "bad", "cross"),
-    StatusSign("", "warn", "warning"),
+    StatusIndicator("", "ok", "check"),
+    StatusIndicator("", "bad", "cross"),
+    StatusIndicator("", "warn", "warning"),
 )
 
 
-def _list_rows(moment: FailoverView, facts: StageFacts, tick: Tick, finished: bool) -> list[PanelRow]:
-    failover = moment.failover
-    online, return_tick = failover.online_tick, moment.end_tick
+def _list_panel_rows(
+    failover_view: FailoverView, facts: StageFacts, tick: Tick, finished: bool
+) -> list[PanelRow]:
+    failover = failover_view.failover
+    online, return_tick = failover.online_tick, failover_view.end_tick
     rows = [_build_service_row(tr("Database online"), failover.failed_tick, online, tick)]
-    if any(phase.kind.end_milestone == "clients" for phase in moment.phases):
-        if moment.disconnect_tick is None or tick < moment.disconnect_tick:
+    if any(phase.kind.end_milestone == "clients" for phase in failover_view.phases):
+        if failover_view.disconnect_tick is None or tick < failover_view.disconnect_tick:
             rows.append(PanelRow(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
-            row = _build_service_row(tr("Clients working"), moment.disconnect_tick, return_tick, tick)
+            row = _build_service_row(tr("Clients working"), failover_view.disconnect_tick, return_tick, tick)
             if return_tick is not None and tick >= return_tick:
                 row = PanelRow(
                     row.name,
                     _UP,
                     tr("again after {seconds} s").format(
-                        seconds=_format_s(return_tick - failover.failed_tick)
+                        seconds=_format_seconds(return_tick - failover.failed_tick)
                     ),
                     "ok",
                 )
@@ -345,13 +360,13 @@ def _list_rows(moment: FailoverView, facts: StageFacts, tick: Tick, finished: bo
     if facts.owner:
         rows.append(PanelRow(tr("Owner of the disks"), None, facts.owner, "muted"))
         rows.append(PanelRow(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
-    if finished and moment.longest_phase is not None and return_tick is not None:
-        name = tr(moment.longest_phase.kind.name)
+    if finished and failover_view.longest_phase is not None and return_tick is not None:
+        name = tr(failover_view.longest_phase.kind.name)
         rows.append(
             PanelRow(
                 tr("Longest phase"),
                 None,
-                f"{name}, {_format_s(moment.longest_phase.get_duration_ticks(return_tick))} s",
+                f"{name}, {_format_seconds(failover_view.longest_phase.get_duration_ticks(return_tick))} s",
                 "text",
             )
         )
@@ -361,10 +376,16 @@ def _list_rows(moment: FailoverView, facts: StageFacts, tick: Tick, finished: bo
 def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: Tick) -> PanelRow:
     if up_tick is not None and tick >= up_tick:
         return PanelRow(
-            name, _UP, tr("again after {seconds} s").format(seconds=_format_s(up_tick - down_tick)), "ok"
+            name,
+            _UP,
+            tr("again after {seconds} s").format(seconds=_format_seconds(up_tick - down_tick)),
+            "ok",
         )
     return PanelRow(
-        name, _DOWN, tr("no, for {seconds} s").format(seconds=_format_s(max(0, tick - down_tick))), "bad"
+        name,
+        _DOWN,
+        tr("no, for {seconds} s").format(seconds=_format_seconds(max(0, tick - down_tick))),
+        "bad",
     )
 
 
@@ -375,12 +396,12 @@ def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finish
         tr(phase.kind.name),
         phase.kind.color,
         state,
-        f"{_format_s(phase.get_duration_ticks(tick))} s" if has_begun else "",
+        f"{_format_seconds(phase.get_duration_ticks(tick))} s" if has_begun else "",
     )
 
 
-def _list_segments(moment: FailoverView, tick: Tick, scale_s: float) -> list[PhaseSegment]:
-    first_failed_tick = moment.failover.failed_tick
+def _list_segments(failover_view: FailoverView, tick: Tick, scale_s: float) -> list[PhaseSegment]:
+    first_failed_tick = failover_view.failover.failed_tick
     return [
         PhaseSegment(
             phase.kind.color,
@@ -392,12 +413,12 @@ def _list_segments(moment: FailoverView, tick: Tick, scale_s: float) -> list[Pha
                 / scale_s,
             ),
         )
-        for phase in moment.phases
+        for phase in failover_view.phases
         if phase.start_tick is not None and phase.start_tick <= tick
     ]
 
 
-def count_votes(facts: StageFacts) -> str:
+def format_vote_count(facts: StageFacts) -> str:
     """Return the number of present votes, such as "2 of 3"; without votes "1 of 1"."""
     counted_votes = [vote for vote in facts.votes if vote.state != NONE]
     yes = sum(vote.state == YES for vote in counted_votes)
@@ -424,8 +445,12 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     ) if has_lost_vote or has_quorum else "muted"
 
 
-def _build_redo_gauge(moment: FailoverView, facts: StageFacts, before_kb: float) -> RedoQueueGauge | None:
-    redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.end_milestone == "redo_done"), None)
+def _build_redo_gauge(
+    failover_view: FailoverView, facts: StageFacts, before_kb: float
+) -> RedoQueueGauge | None:
+    redo = next(
+        (n for n, phase in enumerate(failover_view.phases) if phase.kind.end_milestone == "redo_done"), None
+    )
     if redo is None or facts.redo_kb is None:
         return None
     highest_kb = max(before_kb, facts.redo_kb)
@@ -437,19 +462,19 @@ _RESOURCE_LABELS: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"),
 
 
 def _list_resources(
-    moment: FailoverView, facts: StageFacts, tick: Tick, number: int
+    failover_view: FailoverView, facts: StageFacts, tick: Tick, number: int
 ) -> list[tuple[str, str, str]]:
     card = facts.cards.get(TO)
-    by_milestone = {phase.kind.end_milestone: phase for phase in moment.phases}
+    by_milestone = {phase.kind.end_milestone: phase for phase in failover_view.phases}
     rows = []
     for name, kind in card.resources if card is not None else ():
         phase = by_milestone[RESOURCE_MILESTONES[kind]]
         has_begun = phase.start_tick is not None and phase.start_tick <= tick
-        has_begun = has_begun and moment.phases.index(phase) <= number
+        has_begun = has_begun and failover_view.phases.index(phase) <= number
         has_ended = phase.end_tick is not None and phase.end_tick <= tick
-        state = DONE if has_ended else RUNNING if has_begun and kind != AGENT else WAITING
+        state = DONE if has_ended else RUNNING if has_begun and kind != AGENT_RESOURCE else WAITING
         time_taken = (
-            f"{_format_s(phase.get_duration_ticks(tick))} s"
+            f"{_format_seconds(phase.get_duration_ticks(tick))} s"
             if has_begun and kind not in UNTIMED_RESOURCES
             else ""
         )
@@ -462,13 +487,15 @@ def get_resource_label(state: str) -> str:
     return tr(_RESOURCE_LABELS[state])
 
 
-def _list_lines(moment: FailoverView, facts: StageFacts, tick: Tick) -> dict[str, tuple[str, str]]:
+def _list_event_lines(
+    failover_view: FailoverView, facts: StageFacts, tick: Tick
+) -> dict[str, tuple[str, str]]:
     """Return place -> (text about its latest event, tone), for each card with an event."""
-    failover = moment.failover
+    failover = failover_view.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {
-        name: _format_s(lost_tick - failover.failed_tick)
-        for name, lost_tick in moment.loss_ticks.items()
+        name: _format_seconds(lost_tick - failover.failed_tick)
+        for name, lost_tick in failover_view.loss_ticks.items()
         if lost_tick <= tick
     }
     lines = {
@@ -478,25 +505,37 @@ def _list_lines(moment: FailoverView, facts: StageFacts, tick: Tick) -> dict[str
     }
     if (
         FROM in facts.cards
-        and moment.technology != MIRRORING
-        and moment.is_detected
+        and failover_view.technology != MIRRORING
+        and failover_view.is_detected
         and tick >= failover.detected_tick
     ):
-        duration_text = _format_s(failover.detected_tick - failover.failed_tick)
+        duration_text = _format_seconds(failover.detected_tick - failover.failed_tick)
         lines[FROM] = (tr("left the cluster after {seconds} s").format(seconds=duration_text), "bad")
-    if moment.technology == GROUP and failover.online_tick is not None and tick >= failover.online_tick:
+    if (
+        failover_view.technology == GROUP
+        and failover.online_tick is not None
+        and tick >= failover.online_tick
+    ):
         lines.pop(TO, None)
     witness = facts.cards.get(WITNESS)
-    if moment.technology == MIRRORING and failover.decided_tick is not None and tick >= failover.decided_tick:
+    if (
+        failover_view.technology == MIRRORING
+        and failover.decided_tick is not None
+        and tick >= failover.decided_tick
+    ):
         if witness is not None and failover.kind == "automatic":
             lines[TO] = (tr("quorum: itself and {witness}").format(witness=witness.name), "text")
         if failover.online_tick is not None and tick >= failover.online_tick and failover.kind == "automatic":
             lines[TO] = (tr("no mirror until {from} is back").format(**names), "warn")
-    if "client" in facts.cards and moment.disconnect_tick is not None and tick >= moment.disconnect_tick:
-        duration_text = _format_s(moment.disconnect_tick - failover.failed_tick)
+    if (
+        "client" in facts.cards
+        and failover_view.disconnect_tick is not None
+        and tick >= failover_view.disconnect_tick
+    ):
+        duration_text = _format_seconds(failover_view.disconnect_tick - failover.failed_tick)
         lines["client"] = (tr("connections lost after {seconds} s").format(seconds=duration_text), "bad")
-        if moment.end_tick is not None and tick >= moment.end_tick:
-            duration_text = _format_s(moment.end_tick - failover.failed_tick)
+        if failover_view.end_tick is not None and tick >= failover_view.end_tick:
+            duration_text = _format_seconds(failover_view.end_tick - failover.failed_tick)
             lines["client"] = (tr("reconnected after {seconds} s").format(seconds=duration_text), "ok")
     return lines
 

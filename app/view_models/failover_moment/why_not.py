@@ -33,7 +33,7 @@ class RequirementRow(Struct, frozen=True):
     """View or log in which a DBA can check the requirement."""
 
 
-class WhyNotView(Struct, frozen=True):
+class MissingFailoverView(Struct, frozen=True):
     """Contents of the explanation why no failover occurs.
 
     The first *revealed* rows show whether they are met. The others are still hidden.
@@ -62,22 +62,22 @@ class WhyNotView(Struct, frozen=True):
         parts = [f"{row.name}: {words[row.is_met]}" for row in self.rows[: self.revealed]]
         return ". ".join((self.heading, *parts))
 
-    def reveal(self, count: int) -> WhyNotView:
+    def reveal(self, count: int) -> MissingFailoverView:
         """Return the view with the first *count* requirements revealed."""
         return replace(self, revealed=max(0, min(len(self.rows), count)))
 
 
-NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
-CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
-ALL_MET = mark("Every requirement is met: a failure now would cause an automatic failover.")
-STATE_AT_LOSS = mark("State when {database} was lost. Red: a requirement that was not met.")
+NO_COPY_TEXT = mark("No mirror, secondary or other node could take over {database}.")
+COPY_CHECK_VIEWS = "sys.database_mirroring, sys.availability_replicas"
+ALL_MET_TEXT = mark("Every requirement is met: a failure now would cause an automatic failover.")
+STATE_AT_LOSS_TEXT = mark("State when {database} was lost. Red: a requirement that was not met.")
 """Sentence below the heading while the database is down."""
-CANDIDATE = mark("Candidate: {server}.")
-CURRENT_STATE = mark("{database} is online. Red: a requirement that is not met at present.")
+CANDIDATE_TEXT = mark("Candidate: {server}.")
+CURRENT_STATE_TEXT = mark("{database} is online. Red: a requirement that is not met at present.")
 """Sentence below the heading while the database is online."""
 
 
-def explain_failover(history: History) -> WhyNotView | None:
+def explain_failover(history: History) -> MissingFailoverView | None:
     """Return the requirements for the database that is down, or was down most recently.
 
     The result is None without databases.
@@ -110,19 +110,19 @@ def explain_failover(history: History) -> WhyNotView | None:
     missing = sum(not row.is_met for row in requirement_rows)
     if not requirement_rows:
         heading = tr("No automatic failover")
-        row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), CHECK_COPY)
-        return WhyNotView(heading, tr(NO_COPY).format(database=database), (row,))
+        row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), COPY_CHECK_VIEWS)
+        return MissingFailoverView(heading, tr(NO_COPY_TEXT).format(database=database), (row,))
     if not missing:
-        return WhyNotView(tr("Automatic failover is possible"), tr(ALL_MET), requirement_rows)
+        return MissingFailoverView(tr("Automatic failover is possible"), tr(ALL_MET_TEXT), requirement_rows)
     heading = trn(
         "No automatic failover: {n} requirement is not met",
         "No automatic failover: {n} requirements are not met",
         missing,
     ).format(n=missing)
-    line = tr(STATE_AT_LOSS if down else CURRENT_STATE).format(database=database)
+    line = tr(STATE_AT_LOSS_TEXT if down else CURRENT_STATE_TEXT).format(database=database)
     target = next((row.target for row in rows if row.target), "")
-    candidate = " " + tr(CANDIDATE).format(server=target) if target else ""
-    return WhyNotView(heading, line + candidate, requirement_rows)
+    candidate = " " + tr(CANDIDATE_TEXT).format(server=target) if target else ""
+    return MissingFailoverView(heading, line + candidate, requirement_rows)
 
 
 def _list_requirements(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:

@@ -20,7 +20,7 @@ from app.view_models.start_page import get_level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import show_preparing_text
 from app.widgets.key_button import KeyButton, build_back_button
-from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.layouts import EmptySpace, build_row, build_widget_column
 from app.widgets.prose import MarkdownView
 from app.widgets.scroll_container import wrap_in_scroll_area
 from app.words import formatting
@@ -29,7 +29,7 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import skills
 from engine.overrides import override
 
-MODES: Final = (
+MODE_CHOICES: Final = (
     ("practice", mark("Practice"), mark("hints cost points")),
     ("guided", mark("Guided"), mark("hints are free")),
     ("exam", mark("Exam"), mark("no hints")),
@@ -46,7 +46,7 @@ PAGE_WIDTH_UNITS: Final = 48
 class BriefPage(QWidget):
     """Page with the brief of a drill, shown before its clock starts."""
 
-    started = Signal(str)
+    start_wanted = Signal(str)
     """Signal: chosen mode."""
     leave_wanted = Signal()
     copy_wanted = Signal()
@@ -99,15 +99,15 @@ class BriefPage(QWidget):
     def _lay_out(self) -> None:
         modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
         modes.setContentsMargins(0, 0, 0, 0)
-        for name, title, description in MODES:
+        for name, title, description in MODE_CHOICES:
             button = QRadioButton(f"{tr(title)}: {tr(description)}")
             button.setObjectName(name)
-            button.setChecked(name == MODES[0][0])
+            button.setChecked(name == MODE_CHOICES[0][0])
             self._modes.addButton(button)
             modes.addWidget(button)
         modes.addStretch()
         build_row(self._back_button, self._copy, 0, self._start, parent=self._buttons, margins=0)
-        lay_column(
+        build_widget_column(
             self._title,
             self._facts,
             self._text,
@@ -129,7 +129,7 @@ class BriefPage(QWidget):
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
-        lay_column(wrap_in_scroll_area(middle), parent=self, margins=0)
+        build_widget_column(wrap_in_scroll_area(middle), parent=self, margins=0)
 
     @property
     def mode(self) -> str:
@@ -147,7 +147,7 @@ class BriefPage(QWidget):
 
     def _begin_drill(self) -> None:
         with show_preparing_text(self._start):
-            self.started.emit(self.mode)
+            self.start_wanted.emit(self.mode)
 
     def show_scenario(self, scenario: Scenario) -> None:
         """Show the brief of a scenario."""
@@ -224,11 +224,11 @@ def _list_details(scenario: Scenario) -> list[str]:
     if scenario.skills:
         titles = ", ".join(tr(skills.get_skill_title(key)) for key in scenario.skills)
         lines.append(tr("Trains: {skills}").format(skills=titles))
-    lesson = journal_file.load_lessons().get(scenario.name)
+    lesson = journal_file.load_course_drills().get(scenario.name)
     if lesson is not None:
         course_text = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
         lines.append(f"{course_text}: {lesson.teaches}")
-    lines += [proved] if (proved := proof.describe(scenario.name, scenario.text)) else []
+    lines += [proved] if (proved := proof.describe_certificate(scenario.name, scenario.text)) else []
     sources = [f"{source.paper}: {source.section}" for source in scenario.sources]
     return [*lines, *(tr("Source: {source}").format(source=source) for source in sources)]
 

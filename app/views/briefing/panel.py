@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButt
 from app.views.briefing.page import build_heading
 from app.widgets import theme
 from app.widgets.flow import WrapButton
-from app.widgets.input_guard import get_guard
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.input_guard import get_input_guard
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.prose import MarkdownView
 from app.widgets.reader import forward_focus
 from app.words import formatting
@@ -46,13 +46,13 @@ class QuestionCard(QFrame):
 
     def __init__(self, question: OpenQuestion) -> None:
         super().__init__()
-        self.question, self.open = question, True
+        self.question, self.is_open = question, True
         self.setProperty("card", "true")
         self.setAccessibleName(question.text)
         title = _build_label(tr("What will happen next?") if question.prediction else tr("Question"))
         title.setFont(theme.resize_font(title.font(), 1.05, bold=True))
         self._text = _build_label(question.text)
-        layout = lay_column(title, self._text, parent=self, margins=(10, 8, 10, 10), spacing=6)
+        layout = build_widget_column(title, self._text, parent=self, margins=(10, 8, 10, 10), spacing=6)
         if question.until_tick is not None:
             label = _build_label(
                 tr("by {time}").format(time=formatting.format_run_time(question.until_tick / TICKS_PER_S))
@@ -65,14 +65,14 @@ class QuestionCard(QFrame):
             button.setCheckable(True)
             self._group.addButton(button, number)
             layout.addWidget(button)
-        self.sure = QComboBox()
-        self.sure.setAccessibleName(tr("How sure are you?"))
-        self.sure.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.sure.setMinimumContentsLength(6)  # the card must fit into a narrow panel
-        self.sure.addItem(tr("How sure are you?"), None)
+        self.confidence = QComboBox()
+        self.confidence.setAccessibleName(tr("How sure are you?"))
+        self.confidence.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.confidence.setMinimumContentsLength(6)  # the card must fit into a narrow panel
+        self.confidence.addItem(tr("How sure are you?"), None)
         for percent in CONFIDENCE_PERCENT:
-            self.sure.addItem(tr("{percent}% sure").format(percent=percent), percent)
-        layout.addWidget(self.sure)
+            self.confidence.addItem(tr("{percent}% sure").format(percent=percent), percent)
+        layout.addWidget(self.confidence)
         self.confirm = QPushButton(tr("Confirm answer"))
         self.confirm.setProperty("primary", "true")
         self.confirm.setEnabled(False)
@@ -86,15 +86,15 @@ class QuestionCard(QFrame):
 
     def show_result(self, text: str) -> None:
         """Show the result of an answered or expired question until it is closed."""
-        self.open = False
-        for part in (*self.choices, self.sure):
+        self.is_open = False
+        for part in (*self.choices, self.confidence):
             part.hide()  # the result repeats the answer, so the choices are not needed
         self._text.setVisible(self.question.text not in text)  # some results repeat the question
         self._end.setText(text[:1].upper() + text[1:])
         self._end.show()
         self.confirm.setText(tr("Close"))
         self.confirm.setEnabled(True)
-        get_guard().record_appearance(self)
+        get_input_guard().record_appearance(self)
 
     def _mark_choice(self) -> None:
         checked_id = self._group.checkedId()
@@ -105,8 +105,8 @@ class QuestionCard(QFrame):
         self.confirm.setEnabled(checked_id > 0)
 
     def _confirm(self) -> None:
-        if self.open:
-            percent = self.sure.currentData()
+        if self.is_open:
+            percent = self.confidence.currentData()
             sure = "" if percent is None else f" sure_percent={percent}"
             self.confirmed.emit(f"answer {self.question.name} {self._group.checkedId()}{sure}")
         else:
@@ -126,7 +126,7 @@ class QuestionCardArea(QScrollArea):
         self.cards: list[QuestionCard] = []
         self.at_top = False
         self._content = widget = QWidget()
-        self._column = lay_column(parent=widget, margins=8, spacing=8)
+        self._column = build_widget_column(parent=widget, margins=8, spacing=8)
         self.setWidget(widget)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.Box)
@@ -140,7 +140,7 @@ class QuestionCardArea(QScrollArea):
     def first_choice(self) -> QWidget | None:
         """Widget that receives the keyboard focus, or None if no question is open."""
         for card in self.cards:
-            if card.open:
+            if card.is_open:
                 return next((button for button in card.choices if button.isChecked()), card.choices[0])
         return self.cards[0].confirm if self.cards else None
 
@@ -160,10 +160,10 @@ class QuestionCardArea(QScrollArea):
             if all(card.question.name != question.name for card in self.cards)
         ]
         if new_questions:
-            for card in [card for card in self.cards if not card.open]:
+            for card in [card for card in self.cards if not card.is_open]:
                 self._remove_card(card)
         for card in self.cards:
-            if card.open and card.question.name not in waiting:
+            if card.is_open and card.question.name not in waiting:
                 card.show_result(get_result_text(card.question.name))
                 self._update_geometry()
         for open_question in new_questions:
@@ -179,7 +179,7 @@ class QuestionCardArea(QScrollArea):
             self.show()
             self.raise_()
         self._update_geometry()
-        get_guard().record_appearance(self)
+        get_input_guard().record_appearance(self)
 
     def _close_card(self, card: QuestionCard) -> None:
         self._remove_card(card)
@@ -260,7 +260,7 @@ def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, s
     return "○", "muted", ", ".join(words)
 
 
-class Briefing(QScrollArea):
+class BriefingPanel(QScrollArea):
     """Panel with the goals and their states, the brief, and hints in three layers."""
 
     requested = Signal(str)
@@ -272,7 +272,7 @@ class Briefing(QScrollArea):
         self._drill: Drill | None = None
         self._shown_state: object = None
         self._goals: list[_GoalRow] = []
-        self._goal_box = lay_column(spacing=6)
+        self._goal_box = build_widget_column(spacing=6)
         self._goals_title = build_heading(tr("Goals"))
         self._waits = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._waits.setProperty("muted", "true")
@@ -289,13 +289,13 @@ class Briefing(QScrollArea):
         )
         self._ends: dict[str, str] = {}
         """Question -> result, shown after it was answered or its time ran out."""
-        self.shelf = QuestionCardArea(self)
-        self.shelf.confirmed.connect(self.requested)
-        self.shelf.changed.connect(self._make_room)
+        self.question_cards = QuestionCardArea(self)
+        self.question_cards.confirmed.connect(self.requested)
+        self.question_cards.changed.connect(self._reserve_card_space)
         self._above, self._below = QWidget(), QWidget()
         """Space as high as the shelf, so that covered text can be scrolled into view."""
         widget = QWidget()
-        lay_column(
+        build_widget_column(
             self._goals_title,
             self._goal_box,
             self._waits,
@@ -310,7 +310,7 @@ class Briefing(QScrollArea):
             margins=(12, 10, 12, 12),
             spacing=8,
         )
-        layout = lay_column(margins=0, spacing=0)
+        layout = build_widget_column(margins=0, spacing=0)
         self._content = content = QWidget()
         content.setLayout(layout)
         for part in (self._above, widget, self._below):
@@ -336,7 +336,7 @@ class Briefing(QScrollArea):
         """Show another run, or another time of the same run."""
         self._drill = drill
         self._shown_state = None
-        self.shelf.clear()
+        self.question_cards.clear()
         self._ends.clear()
         self._text.show_text(drill.scenario.brief)
         for row in self._goals:
@@ -372,7 +372,7 @@ class Briefing(QScrollArea):
         if drill is None:
             return
         self._shown_state = (drill.tick // TICKS_PER_S, len(drill.hints))
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         for row in self._goals:
             state = (
                 drill.goals[row.goal.name]
@@ -390,23 +390,23 @@ class Briefing(QScrollArea):
     def _show_questions(self, drill: Drill) -> None:
         """Show the open questions without moving the keyboard focus or any clickable widget."""
         waiting = drill.list_open_questions() if not drill.finished else []
-        self.shelf.show_open_questions(
+        self.question_cards.show_open_questions(
             waiting, lambda name: self._ends.get(name, tr("The time to answer is over."))
         )
-        forward_focus(self, self.shelf.first_choice)
+        forward_focus(self, self.question_cards.first_choice)
         before: QWidget = self
-        for card in self.shelf.cards:
+        for card in self.question_cards.cards:
             for stop in (*card.choices, card.confirm):
                 QWidget.setTabOrder(before, stop)  # before the hints, which cost points
                 before = stop
 
-    def _make_room(self) -> None:
+    def _reserve_card_space(self) -> None:
         """Reserve space for the question cards.
 
         Visible text keeps its position. The user can scroll text that the cards cover into view.
         """
-        height = 0 if self.shelf.isHidden() else self.shelf.height()
-        height_above = height if self.shelf.at_top else 0
+        height = 0 if self.question_cards.isHidden() else self.question_cards.height()
+        height_above = height if self.question_cards.at_top else 0
         grown = height_above - self._above.height()
         self._above.setFixedHeight(height_above)
         self._below.setFixedHeight(height - height_above)
@@ -455,19 +455,19 @@ class _GoalRow(QWidget):
     def __init__(self, goal: Goal) -> None:
         super().__init__()
         self.goal = goal
-        self._mark = QLabel(alignment=Qt.AlignmentFlag.AlignTop)
-        self._mark.setFont(theme.resize_font(self.font(), 1.1, bold=True))
+        self._symbol = QLabel(alignment=Qt.AlignmentFlag.AlignTop)
+        self._symbol.setFont(theme.resize_font(self.font(), 1.1, bold=True))
         text = QLabel(goal.text, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
-        self._words = QLabel()
-        self._words.setProperty("muted", "true")
-        self._words.setWordWrap(True)
-        column = lay_column(text, self._words, spacing=0)
-        build_row(self._mark, (column, 1), parent=self, margins=0, spacing=8)
+        self._text = QLabel()
+        self._text.setProperty("muted", "true")
+        self._text.setWordWrap(True)
+        column = build_widget_column(text, self._text, spacing=0)
+        build_row(self._symbol, (column, 1), parent=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
         mark, tone, words = describe_goal_state(self.goal, state, tick)
         color = colors.get_color(tone).name()
-        self._mark.setText(f'<span style="color: {color}">{mark}</span>')
-        self._words.setText(words)
-        self._words.setVisible(bool(words))
+        self._symbol.setText(f'<span style="color: {color}">{mark}</span>')
+        self._text.setText(words)
+        self._text.setVisible(bool(words))
         self.setAccessibleName(": ".join((self.goal.text, words or tr("not met yet"))))

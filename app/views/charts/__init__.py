@@ -1,5 +1,5 @@
 """Charts of counters over simulated time."""
 
-from app.views.charts.charts import Charts
+from app.views.charts.charts import ChartView
 
-__all__ = ["Charts"]
+__all__ = ["ChartView"]

@@ -10,9 +10,9 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QSh
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QWidget
 
 from app.view_models.course import (
-    CHARTED_KINDS,
+    TIMELINE_EVENT_KINDS,
     EXPOSED,
-    TRAINEE_KINDS,
+    TRAINEE_MARKER_KINDS,
     UNSERVED,
     RunTimeline,
     TimelineMarker,
@@ -22,7 +22,7 @@ from app.view_models.course import (
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, scale
 from app.views.charts.lane import (
-    DATABASE_STATE_LOOKS,
+    DATABASE_STATE_STYLES,
     LANE_NAME,
     SHADE_ALPHA,
     AvailabilityLane,
@@ -30,11 +30,11 @@ from app.views.charts.lane import (
     StateLanes,
 )
 from app.views.charts.scale import TimeScale
-from app.views.charts.toolbar import SPANS, ChartTools
+from app.views.charts.toolbar import TIME_RANGE_LENGTHS, ChartToolbar
 from app.widgets import theme
-from app.widgets.layouts import lay_column
-from app.widgets.reader import set_box_name
-from app.widgets.strip import MARKER_LOOKS
+from app.widgets.layouts import build_widget_column
+from app.widgets.reader import set_accessible_box_name
+from app.widgets.strip import MARKER_STYLES
 from app.words import formatting
 from app.words.formatting import COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY, build_counter
 from app.words.language import tr
@@ -59,16 +59,16 @@ LINE_MARKER_KINDS: Final = ("fault", "repair", "failover")
 """Kinds of markers that are also drawn as vertical lines through the charts."""
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Minimum height of a plot in line heights, so that its name and two axis labels do not overlap."""
-DRAG_PX: Final = 5
+DRAG_DISTANCE_MIN_PX: Final = 5
 """Minimum distance of a drag that selects a time range. A shorter drag counts as a click."""
 DATABASE_BOX_WIDTH_LINES: Final = 6.5
 """Minimum width of the database selector in line heights. It fits a name of eight letters and the arrow."""
-AXIS_SAMPLE: Final = "500 MB/s"
+AXIS_LABEL_SAMPLE: Final = "500 MB/s"
 SERVER_NAME_LENGTH_MAX: Final = 12
 """Maximum number of letters of a server's name next to its lane. Longer names are shortened."""
 
 
-class Charts(QWidget):
+class ChartView(QWidget):
     """View with plots in a column on one shared time axis."""
 
     requested = Signal(str)
@@ -84,8 +84,8 @@ class Charts(QWidget):
         self._drill: Drill | None = None
         self._database = ""
         self._history = CounterHistory()
-        self._course = RunTimeline((), ())
-        self._span_s: float | None = SPANS[0][1]
+        self._timeline = RunTimeline((), ())
+        self._span_s: float | None = TIME_RANGE_LENGTHS[0][1]
         self._range = (0.0, 120.0)
         self._all_end_s = FULL_RANGE_START_S
         self._cursor_s: float | None = None
@@ -114,13 +114,13 @@ class Charts(QWidget):
         self.lane.time_selected.connect(self._select)
         self.states = StateLanes(self._compute_pixel)
         self.scale = TimeScale(self._compute_pixel)
-        self.outlook = QLabel(wordWrap=True)
-        self.outlook.setContentsMargins(6, 0, 6, 0)
-        self.outlook.hide()
-        self._tools = ChartTools()
+        self.forecast = QLabel(wordWrap=True)
+        self.forecast.setContentsMargins(6, 0, 6, 0)
+        self.forecast.hide()
+        self._tools = ChartToolbar()
         self._databases = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._databases.setMaximumWidth(NAME_CHARACTERS_MAX * self.fontMetrics().averageCharWidth())
-        set_box_name(self._databases, tr("Database"))
+        set_accessible_box_name(self._databases, tr("Database"))
         self._databases.currentIndexChanged.connect(
             lambda _: self.show_database(str(self._databases.currentData() or ""))
         )
@@ -129,7 +129,7 @@ class Charts(QWidget):
         self.setAccessibleName(tr("Charts"))
         self._tools.check_counters(self._counters)
         theme.call_after_events(
-            self, theme.LOOK_EVENTS, self._recolor, self._refresh, self._redraw_timer.start
+            self, theme.APPEARANCE_EVENTS, self._apply_theme, self._refresh, self._redraw_timer.start
         )
 
     def make_plots_in_steps(self) -> Iterator[None]:
@@ -162,12 +162,12 @@ class Charts(QWidget):
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
         self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
         self.panels.append(panel)
-        self._recolor()
+        self._apply_theme()
 
     def _lay_out(self) -> None:
         self._tools.length_chosen.connect(self._on_length_chosen)
         self._tools.current_time_wanted.connect(lambda: self._choose_span(None))
-        self._tools.counters_chosen.connect(lambda names: self.choose_counters(names or DEFAULT_COUNTERS))
+        self._tools.counters_chosen.connect(lambda names: self.show_counters(names or DEFAULT_COUNTERS))
         self._tools.export_wanted.connect(self.export_wanted)
         self._set_counter_names(for_groups=False)
         self._area = QScrollArea(widgetResizable=True)
@@ -178,9 +178,9 @@ class Charts(QWidget):
         self._head.setSpacing(2)
         self._head.addWidget(self._databases)
         self._head.addWidget(self._tools, 1)
-        lay_column(
+        build_widget_column(
             self._head,
-            self.outlook,
+            self.forecast,
             self.lane,
             self.states,
             (self._area, 1),
@@ -217,14 +217,14 @@ class Charts(QWidget):
         self._databases.blockSignals(False)
         self._databases.setVisible(len(names) > 1)
         self._cursor_s = self._hover_s = None
-        self._recolor()
+        self._apply_theme()
         is_known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
         self._start_database(self._database if is_known else next(iter(names), ""))
         scenario = drill.scenario
         copied = bool(scenario.sessions or scenario.groups) or not scenario.instances
         self._tools.show_copy_counters(copied)
         if self._counters in (list(DEFAULT_COUNTERS), list(DEFAULT_COUNTERS_WITHOUT_COPY)):
-            self.choose_counters(DEFAULT_COUNTERS if copied else DEFAULT_COUNTERS_WITHOUT_COPY)
+            self.show_counters(DEFAULT_COUNTERS if copied else DEFAULT_COUNTERS_WITHOUT_COPY)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -262,9 +262,9 @@ class Charts(QWidget):
         """Add the state changes and markers that *events* report."""
         events = list(events)
         self._states.add_state_changes(events)
-        count = len(self._course.markers)
-        self._course.add_events(event.as_json() for event in events if self._is_about_database(event))
-        self._stale |= len(self._course.markers) > count
+        count = len(self._timeline.markers)
+        self._timeline.add_events(event.as_json() for event in events if self._is_about_database(event))
+        self._stale |= len(self._timeline.markers) > count
 
     def _is_about_database(self, event: Event) -> bool:
         return self._database == ALL_DATABASES or event.database in (None, self._database)
@@ -284,25 +284,25 @@ class Charts(QWidget):
         self._follow_cursor()
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """Show only the time range *span* (seconds since the start). None means to follow the current time."""
         self._shown_span = span
         self._tools.show_span(span)
         self._refresh()
 
-    def show_length(self, span_s: float | None) -> None:
+    def show_last_seconds(self, span_s: float | None) -> None:
         """Show the last *span_s* seconds. None means the whole run."""
         self._span_s = span_s
-        self._tools.show_length(span_s)
+        self._tools.check_length_button(span_s)
         self._refresh()
 
     def _on_length_chosen(self, span_s: float | None) -> None:
         if self._shown_span is not None:
             self._choose_span(None)
-        self.show_length(span_s)
+        self.show_last_seconds(span_s)
 
     @Slot(list)
-    def choose_counters(self, names: Sequence[str]) -> None:
+    def show_counters(self, names: Sequence[str]) -> None:
         """Chart the counters *names*, one below the other."""
         if list(names) == self._counters:
             return
@@ -325,7 +325,7 @@ class Charts(QWidget):
         )
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         subject = None if database == ALL_DATABASES else database
-        self._course = start_timeline(self._drill.scenario, names)
+        self._timeline = start_timeline(self._drill.scenario, names)
         self._all_end_s = FULL_RANGE_START_S
         self._states = StateHistory(database)
         self._states.start(
@@ -333,9 +333,9 @@ class Charts(QWidget):
             self._drill.world,
             select_events(self._drill.events, "state", database_name=database),
         )
-        self._course.add_events(
+        self._timeline.add_events(
             event.as_json()
-            for event in select_events(self._drill.events, *CHARTED_KINDS, database_name=subject)
+            for event in select_events(self._drill.events, *TIMELINE_EVENT_KINDS, database_name=subject)
         )
         self._show_forecasts(self._drill.world)
         self._refresh()
@@ -360,31 +360,31 @@ class Charts(QWidget):
     def _draw_plots(self, panels: Sequence[ChartPanel], now_s: float) -> None:
         from_s, to_s = self._range
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         shades = [
             (
                 span.from_s,
                 span.to_s,
-                theme.add_alpha(colors.get_color(DATABASE_STATE_LOOKS[span.state][2]), SHADE_ALPHA),
+                theme.add_alpha(colors.get_color(DATABASE_STATE_STYLES[span.state][2]), SHADE_ALPHA),
             )
             for span in self._list_spans(now_s)
             if span.state in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, colors.get_color(MARKER_LOOKS[marker.kind][0]))
-            for marker in self._list_marks()
+            (marker.t_s, colors.get_color(MARKER_STYLES[marker.kind][0]))
+            for marker in self._list_line_markers()
             if marker.kind in LINE_MARKER_KINDS
         ]
         for panel in panels:
             x, y = self._history.get_window(panel.counter.name, from_s, to_s, bins)
             panel.draw(x, y, from_s, to_s)
-            panel.background.shades, panel.background.lines = shades, lines
+            panel.background.shaded_spans, panel.background.lines = shades, lines
             panel.background.update()
         self._show_readings(panels)
 
     def _draw_lanes(self, now_s: float) -> None:
         bounds = (self._compute_pixel(self._range[0]), self._compute_pixel(self._range[1]))
-        self.lane.show_spans(self._list_spans(now_s), self._list_marks(), bounds)
+        self.lane.show_spans(self._list_spans(now_s), self._list_line_markers(), bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
             self._states.add_sampled_states(self._drill.standings, times_s)
@@ -395,16 +395,16 @@ class Charts(QWidget):
 
     def _list_spans(self, now_s: float) -> list[TimelineSpan]:
         """Return time ranges by protection and service. The list is empty if the truth is hidden."""
-        return self._course.list_protection_spans(now_s) if self._truth else []
+        return self._timeline.list_protection_spans(now_s) if self._truth else []
 
-    def _list_marks(self) -> list[TimelineMarker]:
+    def _list_line_markers(self) -> list[TimelineMarker]:
         from_s, to_s = self._range
         return [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
 
     @property
     def _markers(self) -> list[TimelineMarker]:
         """Markers that the trainee may see: all, or only those of the trainee's own actions."""
-        return [m for m in self._course.markers if self._truth or m.kind in TRAINEE_KINDS]
+        return [m for m in self._timeline.markers if self._truth or m.kind in TRAINEE_MARKER_KINDS]
 
     @property
     def _read_time_s(self) -> float | None:
@@ -432,16 +432,16 @@ class Charts(QWidget):
     # --- forecasts ------------------------------------------------------------------------------------------
 
     def _show_forecasts(self, world: World) -> None:
-        expected = scale.format_predictions(self._history, world, self._database)
+        expected = scale.format_forecasts(self._history, world, self._database)
         for panel in self.panels:
-            panel.show_prediction(expected.get(panel.counter.name, ""))
+            panel.show_forecast(expected.get(panel.counter.name, ""))
         tick_interval = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        text = "  ·  ".join(scale.list_prediction_sentences(expected, tick_interval))
-        if text != self.outlook.text():
-            self.outlook.setText(text)
-            self.outlook.setVisible(bool(text))
+        text = "  ·  ".join(scale.list_forecast_sentences(expected, tick_interval))
+        if text != self.forecast.text():
+            self.forecast.setText(text)
+            self.forecast.setVisible(bool(text))
 
-    def save(self, path: str) -> None:
+    def export_charts(self, path: str) -> None:
         """Write the charts to *path*, a .png, .svg or .csv. Raises ChartExportError."""
         from_s, to_s = (formatting.format_run_time(t_s, 1) for t_s in self._range)
         sheet = export.ChartSheet(
@@ -475,7 +475,7 @@ class Charts(QWidget):
 
     def _choose_span(self, span: tuple[float, float] | None) -> None:
         self._show_marked_span(None)
-        self.show_between(span)
+        self.show_time_range(span)
         self.span_selected.emit(span)
 
     def _show_marked_span(self, span: tuple[float, float] | None) -> None:
@@ -507,7 +507,7 @@ class Charts(QWidget):
 
     def _drag_span(self, event: QMouseEvent) -> None:
         """Select a time range by dragging."""
-        if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_PX:
+        if self._press_s is None or abs(event.position().x() - self._press_x) < DRAG_DISTANCE_MIN_PX:
             return
         at_s = self._compute_seconds(event)
         self._show_marked_span((min(self._press_s, at_s), max(self._press_s, at_s)))
@@ -553,7 +553,7 @@ class Charts(QWidget):
     def summary(self) -> str:
         """Values at the cursor, or the last values, and the availability of the database."""
         values = [f"{tr(panel.counter.title)} {panel.reading}" for panel in self.panels]
-        lines = [*values, self.lane.summary, self.states.summary if self._truth else "", self.outlook.text()]
+        lines = [*values, self.lane.summary, self.states.summary if self._truth else "", self.forecast.text()]
         return "; ".join(text for text in lines if text)
 
     @override
@@ -579,8 +579,8 @@ class Charts(QWidget):
             pass
         self._refresh()
 
-    def _recolor(self) -> None:
-        colors = theme.get_tokens(self.palette())
+    def _apply_theme(self) -> None:
+        colors = theme.get_theme_tokens(self.palette())
         metrics = self.fontMetrics()
         if self._view is not None:
             self._view.setBackground(colors.surface)
@@ -589,7 +589,7 @@ class Charts(QWidget):
         self._databases.setMinimumWidth(width_min)  # the selector shrinks first, before the whole bar scrolls
         self._position_database_selector()
         servers = self._drill.world.instances if self._drill is not None else ()
-        samples = (AXIS_SAMPLE, tr(LANE_NAME), *(name[:SERVER_NAME_LENGTH_MAX] for name in servers))
+        samples = (AXIS_LABEL_SAMPLE, tr(LANE_NAME), *(name[:SERVER_NAME_LENGTH_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
             panel.recolor(colors, width, self.font())

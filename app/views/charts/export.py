@@ -40,7 +40,7 @@ class ChartSheet(Struct, frozen=True):
     @property
     def colors(self) -> theme.ThemeTokens:
         """Colors of the picture."""
-        return theme.get_tokens(self.lower_widget.palette())
+        return theme.get_theme_tokens(self.lower_widget.palette())
 
     @property
     def title_height(self) -> int:
@@ -67,7 +67,7 @@ def save_charts(
     file = Path(path)
     ending = file.suffix.lower()
     content = (
-        format_table(*values)
+        format_counters_csv(*values)
         if ending == ".csv"
         else _render_svg(sheet)
         if ending == ".svg"
@@ -80,7 +80,9 @@ def save_charts(
         raise ChartExportError(text.format(file=path, why=problem.strerror)) from None
 
 
-def format_table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
+def format_counters_csv(
+    history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]
+) -> str:
     """Return one line per second: the time and the value of each counter.
 
     Titles contain the units. A cell is empty for times without a running instance.
@@ -149,7 +151,7 @@ def _draw_sheet(painter: QPainter, sheet: ChartSheet) -> None:
     _draw_widget(painter, sheet.lower_widget, top + round(scene.height()))
 
 
-def _draw_widget(painter: QPainter, lane: QWidget, top: int) -> int:
-    """Draw *lane* at *top*, and return the top of the next lane."""
-    lane.render(painter, QPoint(0, top), QRegion(lane.rect()), QWidget.RenderFlag.DrawChildren)
-    return top + lane.height()
+def _draw_widget(painter: QPainter, widget: QWidget, top: int) -> int:
+    """Draw *widget* at *top*, and return the top of the next lane."""
+    widget.render(painter, QPoint(0, top), QRegion(widget.rect()), QWidget.RenderFlag.DrawChildren)
+    return top + widget.height()

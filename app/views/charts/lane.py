@@ -17,7 +17,7 @@ from app.view_models.course import (
     TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.strip import MARKER_LOOKS, draw_shape
+from app.widgets.strip import MARKER_STYLES, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
@@ -28,12 +28,12 @@ from engine.model import World
 from engine.overrides import override
 
 LANE_NAME: Final = mark("availability")
-MARK_HIT_PX: Final = 6
-MARK_PX: Final = 5.0
+MARKER_HIT_DISTANCE_PX: Final = 6
+MARKER_SIZE_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
 """Opacity of the colored times behind the curves, and of the background of a label."""
 
-DATABASE_STATE_LOOKS: Final = {
+DATABASE_STATE_STYLES: Final = {
     SERVING: (mark("in service"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     ASYNCHRONOUS: (mark("asynchronous"), "warn", "warn_soft", Qt.BrushStyle.NoBrush),
@@ -43,7 +43,7 @@ DATABASE_STATE_LOOKS: Final = {
 """State of the database -> label, theme colors of text and background, fill pattern (marks problems)."""
 
 
-class AxisStrip(QWidget):
+class TimeAxisLane(QWidget):
     """Base class of a lane that is aligned with the time axis of the charts.
 
     It paints its contents directly, because its text must not stretch with the axis.
@@ -73,18 +73,18 @@ class AxisStrip(QWidget):
     def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
         """Paint the name to the left of the charts."""
         box = QRectF(0.0, top, max(0.0, self._bounds[0] - 5.0), height)
-        painter.setPen(theme.get_tokens(self.palette()).muted)
+        painter.setPen(theme.get_theme_tokens(self.palette()).muted)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_cursor(self, painter: QPainter) -> None:
         left, right = self._bounds
         if self._cursor_s is not None and left <= self._pixel_of(self._cursor_s) <= right:
-            painter.setPen(QPen(theme.get_tokens(self.palette()).text, 1.0))
+            painter.setPen(QPen(theme.get_theme_tokens(self.palette()).text, 1.0))
             x = round(self._pixel_of(self._cursor_s)) + 0.5
             painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
 
 
-class AvailabilityLane(AxisStrip):
+class AvailabilityLane(TimeAxisLane):
     """Lane of the database's availability, with event markers below it."""
 
     time_selected = Signal(float)
@@ -92,14 +92,14 @@ class AvailabilityLane(AxisStrip):
     def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(compute_pixel, tr("Availability over time"), parent)
         self._spans: Sequence[TimelineSpan] = ()
-        self._marks: Sequence[TimelineMarker] = ()
+        self._markers: Sequence[TimelineMarker] = ()
         self.setMouseTracking(True)
 
     def show_spans(
-        self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
+        self, spans: Sequence[TimelineSpan], markers: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
         """Set the time ranges and markers to paint, and the pixel bounds of the charts' time axis."""
-        self._spans, self._marks, self._bounds = spans, marks, bounds
+        self._spans, self._markers, self._bounds = spans, markers, bounds
         self.update()
 
     @property
@@ -107,7 +107,7 @@ class AvailabilityLane(AxisStrip):
         """Text summary of the lane for users of a screen reader."""
         totals: dict[str, float] = {}
         for span in self._spans:
-            word = tr(DATABASE_STATE_LOOKS[span.state][0])
+            word = tr(DATABASE_STATE_STYLES[span.state][0])
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
         return ", ".join(f"{word} {formatting.format_seconds(total, 0)}" for word, total in totals.items())
 
@@ -125,7 +125,7 @@ class AvailabilityLane(AxisStrip):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         left, right = self._bounds
         self._paint_name(painter, tr(LANE_NAME), 0.0, self._compute_row_height())
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
@@ -133,10 +133,10 @@ class AvailabilityLane(AxisStrip):
             self._paint_span(painter, span, colors)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = 1.5 * self._compute_row_height()
-        for marker in self._marks:
+        for marker in self._markers:
             x = self._pixel_of(marker.t_s)
             if left <= x <= right:
-                self._paint_mark(painter, QPointF(x, middle), marker.kind, colors)
+                self._paint_marker(painter, QPointF(x, middle), marker.kind, colors)
         self._paint_cursor(painter)
         painter.end()
 
@@ -146,7 +146,7 @@ class AvailabilityLane(AxisStrip):
             return
         x0, x1 = ends
         box = QRectF(x0, 1.0, x1 - x0, self._compute_row_height() - 2.0)
-        word, ink, soft, pattern = DATABASE_STATE_LOOKS[span.state]
+        word, ink, soft, pattern = DATABASE_STATE_STYLES[span.state]
         tone, ground = colors.get_color(ink), colors.get_color(soft)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
@@ -160,24 +160,28 @@ class AvailabilityLane(AxisStrip):
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
     @staticmethod
-    def _paint_mark(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
-        tone, shape, _ = MARKER_LOOKS[kind]
+    def _paint_marker(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
+        tone, shape, _ = MARKER_STYLES[kind]
         color = colors.get_color(tone)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
-        draw_shape(painter, shape, position, MARK_PX)
+        draw_shape(painter, shape, position, MARKER_SIZE_PX)
 
-    def find_marks_near(self, x: float) -> list[TimelineMarker]:
+    def find_markers_near(self, x: float) -> list[TimelineMarker]:
         """Return the markers within a few pixels of *x*."""
-        return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= MARK_HIT_PX]
+        return [
+            marker
+            for marker in self._markers
+            if abs(self._pixel_of(marker.t_s) - x) <= MARKER_HIT_DISTANCE_PX
+        ]
 
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.format_run_time(marker.t_s, 2)}  {tr(MARKER_LOOKS[marker.kind][2])}: "
+                f"{formatting.format_run_time(marker.t_s, 2)}  {tr(MARKER_STYLES[marker.kind][2])}: "
                 f"{localize(marker.text)}"
-                for marker in self.find_marks_near(event.pos().x())
+                for marker in self.find_markers_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)
             return True
@@ -185,7 +189,7 @@ class AvailabilityLane(AxisStrip):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        markers = self.find_marks_near(event.position().x())
+        markers = self.find_markers_near(event.position().x())
         if markers and event.button() == Qt.MouseButton.LeftButton:
             closest = min(markers, key=lambda marker: abs(self._pixel_of(marker.t_s) - event.position().x()))
             self.time_selected.emit(closest.t_s)
@@ -207,7 +211,7 @@ ROLE_STATES: Final = {
 DOWN: Final = mark("no instance")
 """State of a server while SQL Server does not run on it."""
 
-STATE_LOOKS: Final = {
+STATE_STYLES: Final = {
     "SYNCHRONIZED": ("ok", Qt.BrushStyle.NoBrush),
     "SYNCHRONIZING": ("info", Qt.BrushStyle.Dense7Pattern),
     "SUSPENDED": ("warn", Qt.BrushStyle.BDiagPattern),
@@ -346,7 +350,7 @@ def _mark_downtime(
     return spans
 
 
-class StateLanes(AxisStrip):
+class StateLanes(TimeAxisLane):
     """Widget with a lane of states for each server."""
 
     def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
@@ -379,7 +383,7 @@ class StateLanes(AxisStrip):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         left, right = self._bounds
         high = self._compute_row_height()
         for row, (server, spans) in enumerate(self._lanes.items()):
@@ -401,7 +405,7 @@ class StateLanes(AxisStrip):
         if ends is None:
             return
         x0, x1 = ends
-        tone_name, pattern = STATE_LOOKS.get(span.state, ("idle", Qt.BrushStyle.NoBrush))
+        tone_name, pattern = STATE_STYLES.get(span.state, ("idle", Qt.BrushStyle.NoBrush))
         tone, ground = colors.get_color(tone_name), colors.get_color(f"{tone_name}_soft")
         box = QRectF(x0, top + 1.0, x1 - x0, self._compute_row_height() - 2.0)
         painter.fillRect(box, ground)

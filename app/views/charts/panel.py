@@ -19,10 +19,10 @@ from app.words.language import tr
 from engine.flow import Array
 from engine.overrides import override
 
-LABEL_PX: Final = 18
+NAME_HEIGHT_PX: Final = 18
 """Minimum space above the top of the axis, for the name of the counter."""
 
-SHRINK_SHARE: Final = 0.8
+AXIS_SHRINK_SHARE: Final = 0.8
 """Hysteresis of an axis: its top decreases only if the highest value is below this share of the new top."""
 
 
@@ -32,12 +32,12 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
     Keep *previous_top* if possible, so that the axis does not jitter.
     """
     new = _compute_round_top(max(highest, counter.least_top), counter.unit)
-    if new < previous_top and highest > SHRINK_SHARE * new:
+    if new < previous_top and highest > AXIS_SHRINK_SHARE * new:
         return previous_top
     return new
 
 
-def compute_headroom(pixels: float, label_px: float = LABEL_PX) -> float:
+def compute_headroom(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
     """Return the ratio of axis length to top value that leaves space for a label of *label_px*."""
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
@@ -67,7 +67,7 @@ class ChartValueAxis(AxisItem):
         return [self._unit.text(value) for value in values]
 
 
-LINE_PX: Final = 1.5
+CURVE_WIDTH_PX: Final = 1.5
 FILL_ALPHA: Final = 38
 SELECTION_ALPHA: Final = 70
 CAPTION_POSITION_PX: Final = (6.0, 0.0)
@@ -79,7 +79,7 @@ class CurveBackground(GraphicsObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.shades: Sequence[tuple[float, float, QColor]] = ()
+        self.shaded_spans: Sequence[tuple[float, float, QColor]] = ()
         self.lines: Sequence[tuple[float, QColor]] = ()
         self.cursor_s: float | None = None
         self.cursor_color = QColor()
@@ -101,7 +101,7 @@ class CurveBackground(GraphicsObject):
     @override
     def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         view = self.boundingRect()
-        for start_s, end_s, color in self.shades:
+        for start_s, end_s, color in self.shaded_spans:
             if end_s > view.left() and start_s < view.right():
                 painter.fillRect(QRectF(start_s, view.top(), end_s - start_s, view.height()), color)
         if self.chosen is not None:
@@ -184,11 +184,11 @@ class ChartPanel:
         self._top = self._end = 0.0
         self.reading = ""
         """Value next to the counter's name."""
-        self.outlook = ""
+        self.forecast = ""
         """Forecast of the counter, shown next to the value."""
-        self._label_px = float(LABEL_PX)
+        self._label_px = float(NAME_HEIGHT_PX)
         self._font = self._bold = QFont()
-        self._ink = self._muted = self._ground = QColor()
+        self._text_color = self._muted = self._background_color = QColor()
         self._axis = ChartValueAxis(counter.unit)
         # the prefix would appear only in the axis label, which is hidden
         self._axis.enableAutoSIPrefix(False)
@@ -229,10 +229,10 @@ class ChartPanel:
             self.reading = text
             self._write_caption()
 
-    def show_prediction(self, text: str) -> None:
+    def show_forecast(self, text: str) -> None:
         """Show the forecast *text* next to the value."""
-        if text != self.outlook:
-            self.outlook = text
+        if text != self.forecast:
+            self.forecast = text
             self._write_caption()
 
     def highlight_span(self, span: tuple[float, float] | None) -> None:
@@ -243,10 +243,10 @@ class ChartPanel:
     def recolor(self, colors: ThemeTokens, axis_width: int, font: QFont) -> None:
         """Use the colors of another theme, an axis of *axis_width* pixels and another font."""
         self._font, self._bold = QFont(font), theme.resize_font(font, 1.0, bold=True)
-        self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
+        self._label_px = max(NAME_HEIGHT_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colors.series[self._series % len(colors.series)])
         fill = theme.add_alpha(line, FILL_ALPHA)
-        self.curve.setPen(pg.mkPen(line, width=LINE_PX))
+        self.curve.setPen(pg.mkPen(line, width=CURVE_WIDTH_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
         self._axis.setPen(pg.mkPen(colors.border))
@@ -255,8 +255,8 @@ class ChartPanel:
         self._axis.setWidth(axis_width)
         self.background.cursor_color = colors.text
         self.background.chosen_color = theme.add_alpha(colors.accent, SELECTION_ALPHA)
-        self._muted, self._ink = colors.muted, colors.text
-        self._ground = theme.add_alpha(colors.surface, SHADE_ALPHA)
+        self._muted, self._text_color = colors.muted, colors.text
+        self._background_color = theme.add_alpha(colors.surface, SHADE_ALPHA)
         self._write_caption()
 
     def compute_seconds(self, position: QPointF) -> float:
@@ -264,7 +264,10 @@ class ChartPanel:
         return float(self.plot.vb.mapSceneToView(position).x())
 
     def _write_caption(self) -> None:
-        pieces = [(tr(self.counter.title), self._font, self._ink), (self.reading, self._bold, self._ink)]
-        if self.outlook:
-            pieces.append((self.outlook, self._font, self._muted))
-        self._caption.show_pieces(pieces, self._ground)
+        pieces = [
+            (tr(self.counter.title), self._font, self._text_color),
+            (self.reading, self._bold, self._text_color),
+        ]
+        if self.forecast:
+            pieces.append((self.forecast, self._font, self._muted))
+        self._caption.show_pieces(pieces, self._background_color)

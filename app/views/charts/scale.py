@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from app.view_models.series import CounterHistory
     from engine.model import World
 
-TICK_PX = 4
+TICK_LENGTH_PX = 4
 CURSOR_MARGIN_PX = 4.0
 """Margin around the cursor's time label."""
 
@@ -70,7 +70,7 @@ class TimeScale(QWidget):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(200, self.fontMetrics().height() + TICK_PX + 2)
+        return QSize(200, self.fontMetrics().height() + TICK_LENGTH_PX + 2)
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -79,7 +79,7 @@ class TimeScale(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         left, right = (self._pixel_of(t_s) for t_s in self._range)
         painter.setPen(colors.border)
         painter.drawLine(round(left), 0, round(right), 0)
@@ -91,7 +91,7 @@ class TimeScale(QWidget):
         for t_s in self.list_label_times_s():
             x = self._pixel_of(t_s)
             painter.setPen(colors.border)
-            painter.drawLine(round(x), 0, round(x), TICK_PX)
+            painter.drawLine(round(x), 0, round(x), TICK_LENGTH_PX)
             text = formatting.format_run_time(t_s)
             box = self._compute_label_rect(x, text)
             if not box.intersects(cursor):  # the cursor's label replaces labels that it would cover
@@ -105,12 +105,12 @@ class TimeScale(QWidget):
     def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
         """Return the rectangle of *text*, centered below *x* and moved inside the edges if necessary."""
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
-        box = QRectF(x - width / 2.0, TICK_PX, width, self.height() - TICK_PX)
+        box = QRectF(x - width / 2.0, TICK_LENGTH_PX, width, self.height() - TICK_LENGTH_PX)
         box.moveLeft(max(0.0, min(box.left(), self.width() - width)))
         return box
 
 
-ESTIMATE_QUEUE_MIN_KB: Final = 1024.0
+FORECAST_QUEUE_MIN_KB: Final = 1024.0
 """Minimum queue for a forecast. Shorter queues empty too quickly. Assumed value."""
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
 """Maximum forecast time until the log is full for which a warning appears. Assumed value."""
@@ -119,40 +119,40 @@ QUEUE_FORECAST_TEXTS: Final = {
     "redo_queue_kb": mark("redone in about {time}"),
 }
 """Queue counter -> text of its forecast."""
-LOG_COUNTER: Final = "log_used_kb"
+LOG_USED_COUNTER: Final = "log_used_kb"
 
 
-def format_predictions(history: CounterHistory, world: World, database: str) -> dict[str, str]:
+def format_forecasts(history: CounterHistory, world: World, database: str) -> dict[str, str]:
     """Return counter -> text of its forecast. Counters without a forecast are omitted."""
     end_s = history.end_s
     predictions: dict[str, str] = {}
     for name, words in QUEUE_FORECAST_TEXTS.items():
         t_s, queue_kb = history.get_samples(name, end_s - series.SLOPE_RANGE_S, end_s)
         left_s = series.estimate_s_until_empty(t_s, queue_kb)
-        if left_s and queue_kb[-1] >= ESTIMATE_QUEUE_MIN_KB:
+        if left_s and queue_kb[-1] >= FORECAST_QUEUE_MIN_KB:
             predictions[name] = tr(words).format(time=formatting.format_seconds(left_s, 0))
-    t_s, used_kb = history.get_samples(LOG_COUNTER, end_s - series.SLOPE_RANGE_S, end_s)
-    left_s = series.estimate_s_until_full(t_s, used_kb, _compute_log_room_kb(world, database))
+    t_s, used_kb = history.get_samples(LOG_USED_COUNTER, end_s - series.SLOPE_RANGE_S, end_s)
+    left_s = series.estimate_s_until_full(t_s, used_kb, _compute_free_log_kb(world, database))
     if left_s is not None and left_s < LOG_FULL_WARNING_MAX_S:
-        predictions[LOG_COUNTER] = tr("full in about {time}").format(
+        predictions[LOG_USED_COUNTER] = tr("full in about {time}").format(
             time=formatting.format_seconds(left_s, 0)
         )
     return predictions
 
 
-def list_prediction_sentences(expected: Mapping[str, str], sample_ticks: int) -> list[str]:
-    """Return a sentence with the counter's title for each forecast of *expected*.
+def list_forecast_sentences(forecasts: Mapping[str, str], sample_ticks: int) -> list[str]:
+    """Return a sentence with the counter's title for each forecast of *forecasts*.
 
     For a long run, add a sentence about the sample interval. *sample_ticks*: sample interval in ticks.
     """
-    sentences = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
+    sentences = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in forecasts.items()]
     if sample_ticks > TICKS_PER_S:
         words = tr("Long run: one value every {time} from here on.")
         sentences.append(words.format(time=localize(format_duration(sample_ticks / TICKS_PER_S))))
     return sentences
 
 
-def _compute_log_room_kb(world: World, database: str) -> float:
+def _compute_free_log_kb(world: World, database: str) -> float:
     """Return the amount of log in KB that still fits before the database stops.
 
     The value belongs to the online copy, or to the first copy if none is online.

@@ -13,11 +13,11 @@ from app.words import formatting
 from app.words.formatting import COPY_COUNTERS, COUNTERS, build_counter
 from app.words.language import mark, tr
 
-SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
+TIME_RANGE_LENGTHS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds of a time range. None means the whole run."""
 
 
-class ChartTools(QWidget):
+class ChartToolbar(QWidget):
     """Toolbar of the charts. It only emits signals and does not access the charts.
 
     While a time range is selected, its length replaces the length buttons.
@@ -34,7 +34,7 @@ class ChartTools(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._spans = QButtonGroup(self)
-        for number, (text, length_s) in enumerate(SPANS):
+        for number, (text, length_s) in enumerate(TIME_RANGE_LENGTHS):
             button = QToolButton()
             button.setCheckable(True)
             button.setText(tr(text) if length_s is None else text)
@@ -42,7 +42,7 @@ class ChartTools(QWidget):
             button.setToolTip(message)
             self._spans.addButton(button, number)
         self._spans.button(0).setChecked(True)
-        self._spans.idClicked.connect(lambda number: self.length_chosen.emit(SPANS[number][1]))
+        self._spans.idClicked.connect(lambda number: self.length_chosen.emit(TIME_RANGE_LENGTHS[number][1]))
         self._all = QToolButton()
         self._all.setToolTip(tr("Show the whole timeline in every view (Esc)"))
         self._all.clicked.connect(self.current_time_wanted)
@@ -88,9 +88,9 @@ class ChartTools(QWidget):
         for action in self._counter_menu.actions():
             action.setChecked(action.data() in names)
 
-    def show_length(self, span_s: float | None) -> None:
+    def check_length_button(self, span_s: float | None) -> None:
         """Check the button of the length *span_s*."""
-        self._spans.button([length for _, length in SPANS].index(span_s)).setChecked(True)
+        self._spans.button([length for _, length in TIME_RANGE_LENGTHS].index(span_s)).setChecked(True)
 
     def show_span(self, span: tuple[float, float] | None) -> None:
         """Show the selected time range in place of the length buttons, which saves width.

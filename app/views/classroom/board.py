@@ -28,13 +28,13 @@ from app.classroom.messages.replies import DashboardUpdate, SeatTile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import build_seat_file_filter
 from app.views.classroom.instruction_lines import INSTRUCTIONS, INSTRUCTIONS_AFTER_END
-from app.views.classroom.led_replay import ReplayPage, as_jump_target
+from app.views.classroom.led_replay import ReplayPage, convert_to_jump_target
 from app.views.classroom.lobby import Lobby, ProjectorView
 from app.views.classroom.roster import SORT_KEYS, RosterTable
 from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, build_flow_row, build_label_row
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.save_file import ask_for_file
 from app.widgets.scroll_container import fit_on_screen, wrap_in_scroll_area
 from app.widgets.tables import show_plain_text
@@ -42,13 +42,13 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 
-ALL_SEATS: Final = "all"
-SELECTED_SEAT: Final = "selected"
+ALL_SEATS_RECIPIENT: Final = "all"
+SELECTED_SEAT_RECIPIENT: Final = "selected"
 TITLE_SCALE: Final = 1.3
 """Size of the title relative to other text."""
 GAP_PX: Final = 6
 """Gap between buttons in a row, in pixels."""
-WATCHED_COMMANDS_SHOWN: Final = 4
+WATCHED_COMMANDS_SHOWN_MAX: Final = 4
 """Number of last commands that the station shows for a watched seat."""
 INPUT_WIDTH_LETTERS: Final = 16
 """Minimum width of selection boxes and text fields, in letters."""
@@ -70,7 +70,7 @@ class InstructorStation(QDialog):
     """Signal: the station was closed, and the class continues."""
     help_wanted = Signal()
     """Signal: F1 was pressed."""
-    sheet_wanted = Signal(str)
+    join_sheet_wanted = Signal(str)
     """Signal: file name of the printed seat sheet."""
     end_wanted = Signal()
     """Signal: the user wants to close the class."""
@@ -83,13 +83,13 @@ class InstructorStation(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle(tr("Instructor station"))
         self._tiles: dict[int, SeatTile] = {}
-        self._watched: int | None = None
+        self._watched_seat: int | None = None
         self._view: QWidget | None = None
-        self._title = self._shown = ""
+        self._title = self._last_shown_line = ""
         """Title of the drill, and the line that began the shared replay."""
         self._suggest: SuggestAnswers = lambda _question, _results: []
         self._goal_texts: Mapping[str, str] = {}
-        self._begun = False
+        self._has_begun = False
         self._board: DashboardUpdate | None = None
         self.projector: ProjectorView | None = None
         self._make_top()
@@ -113,19 +113,19 @@ class InstructorStation(QDialog):
             label.setWordWrap(True)
         for label in (self.code, self.answer):
             label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
-        self.needy = QLabel()
-        self.needy.setFont(theme.resize_font(self.needy.font(), 1.0, bold=True))
+        self.help_count = QLabel()
+        self.help_count.setFont(theme.resize_font(self.help_count.font(), 1.0, bold=True))
         self.copy, self.sheet = _build_button(tr("&Copy the code")), _build_button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet.clicked.connect(self.show_projector)
-        self.paper = _build_button(tr("Handout for seats…"))
-        self.paper.clicked.connect(self._save_paper)
+        self.join_sheet_button = _build_button(tr("Handout for seats…"))
+        self.join_sheet_button.clicked.connect(self._save_join_sheet)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
-        self.without = _build_button(tr("Seats without &network"))
-        menu = QMenu(self.without)
-        menu.addAction(tr("&Save the class file for seats…"), self._export_sheet)
+        self.offline_seats_button = _build_button(tr("Seats without &network"))
+        menu = QMenu(self.offline_seats_button)
+        menu.addAction(tr("&Save the class file for seats…"), self._save_seat_file)
         menu.addAction(tr("&Import seat logs…"), self._choose_log_to_hand_in)
-        self.without.setMenu(menu)
+        self.offline_seats_button.setMenu(menu)
 
     def _make_roster(self) -> None:
         self.tiles = RosterTable()
@@ -160,11 +160,11 @@ class InstructorStation(QDialog):
         self.what.currentIndexChanged.connect(self._show_argument_hint)
         self.what.setAccessibleName(tr("Kind of message"))
         self.who.setAccessibleName(tr("Recipient"))
-        self.who.addItem(tr("to all"), ALL_SEATS)
-        self.who.addItem(tr("to the selected seat"), SELECTED_SEAT)
+        self.who.addItem(tr("to all"), ALL_SEATS_RECIPIENT)
+        self.who.addItem(tr("to the selected seat"), SELECTED_SEAT_RECIPIENT)
         self.send = _build_button(tr("Sen&d"))
-        self.send.clicked.connect(self._send)
-        self.text.returnPressed.connect(self._send)
+        self.send.clicked.connect(self._send_typed_line)
+        self.text.returnPressed.connect(self._send_typed_line)
         self.of_seat = {
             "look": _build_button(tr("&Watch")),
             "take": _build_button(tr("&Take control")),
@@ -181,8 +181,8 @@ class InstructorStation(QDialog):
         """Build the pages next to the roster: lobby, seat, prepared events, notes and sent messages."""
         self.lobby = Lobby()
         self.lobby.start_wanted.connect(lambda: self._send_to_all("go"))
-        self.watching = QLabel(tr("Select a seat, and press Watch to see it live."))
-        self.watching.setWordWrap(True)
+        self.watched_label = QLabel(tr("Select a seat, and press Watch to see it live."))
+        self.watched_label.setWordWrap(True)
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         self.summary.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
@@ -195,7 +195,7 @@ class InstructorStation(QDialog):
         self.watched_lines.setReadOnly(True)
         self.watched_lines.setAccessibleName(tr("Last commands of the seat"))
         self.watched_lines.setFont(theme.build_fixed_font())
-        self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_COMMANDS_SHOWN + 1))
+        self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_COMMANDS_SHOWN_MAX + 1))
         self.watched_lines.hide()
         self.pages = QStackedWidget()
         self.replay: ReplayPage | None = None
@@ -205,7 +205,7 @@ class InstructorStation(QDialog):
         self.events, buttons = QWidget(), QWidget()
         self.events_recipient = QLabel()
         self._events_row = FlowLayout(GAP_PX, buttons)
-        lay_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
+        build_widget_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
         self.who.currentIndexChanged.connect(lambda _: self._show_recipient())
         self._show_recipient()
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
@@ -214,7 +214,7 @@ class InstructorStation(QDialog):
             text.setAccessibleName(name)
         seat = QWidget()
         column = QVBoxLayout(seat)
-        for part in (self.watching, self.summary, self.question):
+        for part in (self.watched_label, self.summary, self.question):
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
@@ -240,9 +240,11 @@ class InstructorStation(QDialog):
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
         layout.addLayout(build_label_row(GAP_PX, self.title, self.code, self.copy))
-        layout.addLayout(build_label_row(GAP_PX, self.state, self.sheet, self.paper, self.without))
+        layout.addLayout(
+            build_label_row(GAP_PX, self.state, self.sheet, self.join_sheet_button, self.offline_seats_button)
+        )
         class_buttons = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.needy, self.order, self.nameless)))
+        layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.help_count, self.order, self.nameless)))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
         for part in (self.what, self.who, self.text):  # may shrink, so that the window fits the screen
@@ -285,12 +287,12 @@ class InstructorStation(QDialog):
             )
             self._events_row.addWidget(button)
 
-    def set_view(self, view: QWidget) -> None:
+    def set_live_view(self, view: QWidget) -> None:
         """Show *view* as the live picture of the watched seat."""
         self._view = view
         self._view_place.addWidget(view)
 
-    def set_replay(self, page: ReplayPage) -> None:
+    def set_replay_page(self, page: ReplayPage) -> None:
         """Add *page*, on which the instructor replays runs to the class."""
         self.replay = page
         self.pages.addWidget(page)
@@ -309,20 +311,20 @@ class InstructorStation(QDialog):
     def _send_quietly(self, line: str) -> None:
         """Send a line of the replay. Of a shared replay, list only the first position as sent."""
         shown_line = line.partition(" at ")[0]
-        if shown_line == self._shown and shown_line != "partings":
+        if shown_line == self._last_shown_line and shown_line != "partings":
             self.line_entered.emit(line, "")
             return
-        self._shown = shown_line
+        self._last_shown_line = shown_line
         self._send_line(line)
 
-    def show_watched(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
+    def show_watched_seat(self, seat: int | None, at_s: float = 0.0, lines: Sequence[str] = ()) -> None:
         """Show which seat is watched, its time, and its last commands."""
         for part in filter(None, (self.watched_lines, self._view)):
             part.setVisible(seat is not None)
-        self.watched_lines.setPlainText("\n".join(lines[-WATCHED_COMMANDS_SHOWN:]))
-        if self._watched != seat and seat is not None:
+        self.watched_lines.setPlainText("\n".join(lines[-WATCHED_COMMANDS_SHOWN_MAX:]))
+        if self._watched_seat != seat and seat is not None:
             self.side.setCurrentIndex(1)
-        self._watched = seat
+        self._watched_seat = seat
         tile = None if seat is None else self._tiles.get(seat)
         if tile is None:
             self._show_selected()
@@ -331,11 +333,11 @@ class InstructorStation(QDialog):
             if tile.held and not self._has_seat_ended(tile):
                 text = tr("You control {seat}, at {t}. Right-click a server in the picture to act.")
             time_text = formatting.format_run_time(at_s)
-            self.watching.setText(text.format(seat=self._describe_seat(tile), t=time_text))
+            self.watched_label.setText(text.format(seat=self._describe_seat(tile), t=time_text))
 
-    def send_to_watched(self, line: str) -> None:
+    def send_to_watched_seat(self, line: str) -> None:
         """Send an input from the live view to the watched seat, if the instructor controls that seat."""
-        tile = None if self._watched is None else self._tiles.get(self._watched)
+        tile = None if self._watched_seat is None else self._tiles.get(self._watched_seat)
         if tile is None:
             return
         if self._has_seat_ended(tile):
@@ -370,18 +372,18 @@ class InstructorStation(QDialog):
         if self.replay is not None:
             allowed = [tile for tile in tiles if tile.consent or dashboard.state == "over"]
             self.replay.show_seats([(tile.seat, self._describe_seat(tile)) for tile in allowed])
-            self.replay.show_marks(list(map(as_jump_target, dashboard.marks)))
+            self.replay.show_marks(list(map(convert_to_jump_target, dashboard.marks)))
         if self.projector is not None:
             self.projector.show_dashboard(dashboard, tiles)
         has_begun = any(map(roster.has_started, tiles)) or dashboard.state != "frozen"
         self.go.setVisible(has_begun)  # before that, the lobby starts the class
-        if has_begun < self._begun:  # the next part has not started yet
-            self.show_watched(None)
-        if has_begun != self._begun:
+        if has_begun < self._has_begun:  # the next part has not started yet
+            self.show_watched_seat(None)
+        if has_begun != self._has_begun:
             self.side.setCurrentIndex(int(has_begun))
-        self._begun = has_begun
+        self._has_begun = has_begun
         needy = sum(map(roster.needs_help, tiles))
-        self.needy.setText(
+        self.help_count.setText(
             trn("{n} seat needs help", "{n} seats need help", needy).format(n=needy) if needy else ""
         )
         self.state.setText(roster.describe_class(dashboard, tiles, self.nameless.isChecked()))
@@ -422,16 +424,16 @@ class InstructorStation(QDialog):
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
-        index = self.who.findData(SELECTED_SEAT)
+        index = self.who.findData(SELECTED_SEAT_RECIPIENT)
         name = "" if tile is None else self._describe_seat(tile)
         self.who.setItemText(index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
         self._show_recipient()
-        if self._watched is None:
+        if self._watched_seat is None:
             seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
             hint = tr("Select a seat, and press Watch to see it live.")
-            self.watching.setText(seat_hint if name else hint)
+            self.watched_label.setText(seat_hint if name else hint)
         self.summary.setText("" if tile is None else roster.describe_seat(tile, self._goal_texts))
-        self.summary.setVisible(tile is not None and self._watched in (None, tile.seat))
+        self.summary.setVisible(tile is not None and self._watched_seat in (None, tile.seat))
         for word, allowed in (
             ("look", tile is not None),
             ("take", tile is not None and not tile.held),
@@ -461,7 +463,7 @@ class InstructorStation(QDialog):
     def _insert_suggestion(self, text: str) -> None:
         """Put a suggested answer into the input line, where it can be edited before it is sent."""
         self.what.setCurrentIndex(0)
-        self.who.setCurrentIndex(self.who.findData(SELECTED_SEAT))
+        self.who.setCurrentIndex(self.who.findData(SELECTED_SEAT_RECIPIENT))
         self.text.setText(text)
         self.text.setCursorPosition(0)
         self.text.setFocus()
@@ -485,7 +487,7 @@ class InstructorStation(QDialog):
 
     def _send_line(self, line: str) -> None:
         """Send *line*, which contains its recipient: a seat number, a group or all."""
-        word = line.split()[1] if " " in line else ALL_SEATS
+        word = line.split()[1] if " " in line else ALL_SEATS_RECIPIENT
         if word.startswith("@"):
             recipient = tr("Group {name}").format(name=word[1:])
         elif word.isdigit() and int(word) in self._tiles:
@@ -508,7 +510,7 @@ class InstructorStation(QDialog):
     def _write_message(self) -> None:
         """Prepare the input line for a message to the selected seat."""
         self.what.setCurrentIndex(0)
-        recipient = ALL_SEATS if self.selected_seat is None else SELECTED_SEAT
+        recipient = ALL_SEATS_RECIPIENT if self.selected_seat is None else SELECTED_SEAT_RECIPIENT
         self.who.setCurrentIndex(self.who.findData(recipient))
         self.text.setFocus()
 
@@ -526,15 +528,15 @@ class InstructorStation(QDialog):
     def _send_to_recipient(self, line: str) -> bool:
         """Send *line* to the selected recipient. Return False if no seat is selected but *line* needs one."""
         recipient = str(self.who.currentData())
-        needs_seat = "{seat}" in line or ("{who}" in line and recipient == SELECTED_SEAT)
+        needs_seat = "{seat}" in line or ("{who}" in line and recipient == SELECTED_SEAT_RECIPIENT)
         if needs_seat and self.selected_seat is None:
             self.show_reply(tr("Select a seat first."))
             return False
-        recipient = str(self.selected_seat) if recipient == SELECTED_SEAT else recipient
+        recipient = str(self.selected_seat) if recipient == SELECTED_SEAT_RECIPIENT else recipient
         self._send_line(line.replace("{who}", recipient).replace("{seat}", str(self.selected_seat)).strip())
         return True
 
-    def _send(self) -> None:
+    def _send_typed_line(self) -> None:
         line, placeholder = INSTRUCTIONS[self.what.currentData()]
         text = self.text.text().strip()
         is_complete = text or not placeholder or line.endswith("?")
@@ -553,17 +555,17 @@ class InstructorStation(QDialog):
     def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.open_replay)
         enabled_states = (
-            self.copy, self.sheet, self.paper, self.without, self.report, self.freeze, self.go, self.finish, self.send,
+            self.copy, self.sheet, self.join_sheet_button, self.offline_seats_button, self.report, self.freeze, self.go, self.finish, self.send,
             self.lobby.start, self.lobby.check,
         )  # fmt: skip
         for button in (*enabled_states, *of_seat):
             button.setEnabled(enabled)
 
-    def _save_paper(self) -> None:
+    def _save_join_sheet(self) -> None:
         kind = tr("Web pages") + " (*.html)"
-        self._save_file(tr("Save the handout for seats"), "seats.html", kind, self.sheet_wanted.emit)
+        self._save_file(tr("Save the handout for seats"), "seats.html", kind, self.join_sheet_wanted.emit)
 
-    def _export_sheet(self) -> None:
+    def _save_seat_file(self) -> None:
         kind = build_seat_file_filter()
         self._save_file(tr("Save the class file for seats"), "class.seat", kind, self.hand_out_wanted.emit)
 

@@ -23,7 +23,7 @@ from app.words.language import mark, tr
 from engine.drill.running.modes import DrillMode
 from engine.overrides import override
 
-MODES: Final = {
+CLASS_MODES: Final = {
     DrillMode.PRACTICE: mark("Practice"),
     DrillMode.EXAM: mark("Exam"),
     DrillMode.GUIDED: mark("Guided"),
@@ -38,7 +38,7 @@ LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the current tim
 class StartClassDialog(QDialog):
     """Dialog to choose the drill and the settings of a new class."""
 
-    wanted = Signal(str, str, str, bool, bool, bool, str)
+    class_wanted = Signal(str, str, str, bool, bool, bool, str)
     """Signal: name of the drill, mode, listening address, three choices, and the rule for late seats.
 
     The choices: all seats wait for the start; tests before and after; participants write a reflection.
@@ -67,7 +67,7 @@ class StartClassDialog(QDialog):
         self.drill, self.mode = QComboBox(), QComboBox()
         for name, title in drills:
             self.drill.addItem(title, name)
-        for mode, word in MODES.items():
+        for mode, word in CLASS_MODES.items():
             self.mode.addItem(tr(word), mode.value)
         self.frozen = QCheckBox(tr("&Everybody waits until I start"))
         self.frozen.setChecked(True)
@@ -92,13 +92,13 @@ class StartClassDialog(QDialog):
         for rule, word in LATE_RULES.items():
             self.late.addItem(tr(word), rule)
         form.addRow(tr("&Latecomers begin:"), self.late)
-        self.earlier = QPushButton(tr("&Continue an earlier class…"))
-        self.earlier.setAutoDefault(False)
-        self.earlier.clicked.connect(self._ask_for_earlier_class)
-        form.addRow(self.earlier)
+        self.continue_button = QPushButton(tr("&Continue an earlier class…"))
+        self.continue_button.setAutoDefault(False)
+        self.continue_button.clicked.connect(self._ask_for_earlier_class)
+        form.addRow(self.continue_button)
         form.addRow(build_dialog_buttons(self, tr("&Start the class")))
         self.accepted.connect(
-            lambda: self.wanted.emit(
+            lambda: self.class_wanted.emit(
                 self.drill.currentData(),
                 self.mode.currentData(),
                 self.address.currentData(),
@@ -135,7 +135,7 @@ class StartClassDialog(QDialog):
 class JoinClassDialog(QDialog):
     """Dialog for the join code and the participant's name. It shows progress until the seat has joined."""
 
-    wanted = Signal(str, str, bool)
+    join_wanted = Signal(str, str, bool)
     """Signal: code with address, name, and whether the instructor may observe."""
     canceled = Signal()
     """Signal: the user canceled the attempt to join."""
@@ -177,7 +177,7 @@ class JoinClassDialog(QDialog):
             return
         self._enable(False)
         self.show_progress(tr("Joining the class…"))
-        self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
+        self.join_wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
 
     def show_progress(self, text: str) -> None:
         """Show the progress of the connection. The dialog grows with the text and never shrinks."""

@@ -21,8 +21,8 @@ from app.classroom.messages.replies import ClassMark
 from app.view_models.course import TimelineMarker, start_timeline
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.strip import TimeStrip
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.strip import TimelineStrip
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
@@ -33,19 +33,19 @@ from engine.drill.time.history import History
 from engine.model import Tick, to_ticks
 from engine.overrides import override
 
-FRAME_MS: Final = 100
+FRAME_INTERVAL_MS: Final = 100
 """Wall time between two frames while the replay plays."""
 SHARE_INTERVAL_MS: Final = 400
 """Minimum wall time between two positions that are sent to the seats."""
-SPEEDS: Final = (1, 2, 5, 10)
+REPLAY_SPEEDS: Final = (1, 2, 5, 10)
 """Replay speeds in simulated seconds per wall second."""
-COMMAND_LINES: Final = 6
+COMMAND_LIST_LINES: Final = 6
 """Height of the command list in lines."""
-JUMP_LETTERS: Final = 60
+JUMP_LIST_WIDTH_LETTERS: Final = 60
 """Maximum width of the list of jump targets, in letters."""
 
 
-class RunPicture(Protocol):
+class RunTopology(Protocol):
     """Interface of a topology view that shows a run."""
 
     def show_drill(self, drill: Drill) -> None:
@@ -63,7 +63,7 @@ class JumpTarget(Struct, frozen=True):
     """
 
 
-def as_jump_target(class_mark: ClassMark) -> JumpTarget:
+def convert_to_jump_target(class_mark: ClassMark) -> JumpTarget:
     """Convert a mark of the class to a jump target."""
     groups = () if class_mark.seat is None else ((class_mark.seat,),)
     return JumpTarget(class_mark.t_s, class_mark.text, groups)
@@ -74,29 +74,29 @@ class RunPane(QWidget):
 
     time_clicked = Signal(float)
 
-    def __init__(self, picture: QWidget) -> None:
+    def __init__(self, topology: QWidget) -> None:
         super().__init__()
-        self._picture = picture
+        self._topology = topology
         self._history: History | None = None
         self._tick: Tick = -1
         self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name comes from the seat
         self.title.setFont(theme.resize_font(self.title.font(), 1.2, bold=True))
-        self.strip = TimeStrip()
+        self.strip = TimelineStrip()
         self.strip.time_clicked.connect(self.time_clicked)
         self.commands = QPlainTextEdit()
         self.commands.setReadOnly(True)
         self.commands.setAccessibleName(tr("Commands"))
         self.commands.setFont(theme.build_fixed_font())
-        self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LINES + 1))
-        lay_column(self.title, self.strip, (picture, 1), self.commands, parent=self, margins=0)
+        self.commands.setMaximumHeight(self.fontMetrics().lineSpacing() * (COMMAND_LIST_LINES + 1))
+        build_widget_column(self.title, self.strip, (topology, 1), self.commands, parent=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
         """Length of the run in ticks."""
         return 0 if self._history is None else self._history.drill.tick
 
-    def show_run(self, title: str, history: History, marks: Sequence[TimelineMarker]) -> None:
-        """Show another run from its start, with *marks* on its timeline."""
+    def show_run(self, title: str, history: History, markers: Sequence[TimelineMarker]) -> None:
+        """Show another run from its start, with *markers* on its timeline."""
         self._history, self._tick = history, -1
         self.title.setText(title)
         self.title.setAccessibleName(title)
@@ -105,9 +105,9 @@ class RunPane(QWidget):
             drill.scenario, drill.world.availability, group_clients_by_database(drill.scenario)
         )
         course.add_events(event.as_json() for event in drill.events)
-        for mark in marks:
+        for mark in markers:
             course.add_marker(mark)
-        self.strip.show_timeline(course, drill.world.t_s, live=False)
+        self.strip.show_timeline(course, drill.world.t_s, is_live=False)
 
     def show_time(self, tick: Tick) -> None:
         """Show the run at *tick*, or at its end if the run is shorter."""
@@ -115,7 +115,7 @@ class RunPane(QWidget):
             return
         self._tick = tick
         drill = self._history.seek(tick)
-        picture: RunPicture = self._picture  # type: ignore[assignment]
+        picture: RunTopology = self._topology  # type: ignore[assignment]
         picture.show_drill(drill)
         self.strip.show_time(tick / TICKS_PER_S)
         lines = [
@@ -132,16 +132,16 @@ class RunPairPane(QWidget):
     time_clicked = Signal(float)
     """Signal: seconds since the start, from a click on a timeline."""
 
-    def __init__(self, make_picture: Callable[[], QWidget]) -> None:
+    def __init__(self, create_topology: Callable[[], QWidget]) -> None:
         super().__init__()
-        self.panes = (RunPane(make_picture()), RunPane(make_picture()))
+        self.panes = (RunPane(create_topology()), RunPane(create_topology()))
         split = QSplitter()
         split.setChildrenCollapsible(False)
         for pane in self.panes:
             pane.time_clicked.connect(self.time_clicked)
             split.addWidget(pane)
         split.setSizes([1_000, 1_000])
-        lay_column(split, parent=self, margins=0)
+        build_widget_column(split, parent=self, margins=0)
 
     @property
     def end_tick(self) -> Tick:
@@ -149,10 +149,10 @@ class RunPairPane(QWidget):
         return max(pane.end_tick for pane in self.panes if not pane.isHidden())
 
     def show_runs(
-        self, runs: Sequence[tuple[str, History]], marks: Sequence[Sequence[TimelineMarker]] = ((), ())
+        self, runs: Sequence[tuple[str, History]], marker_lists: Sequence[Sequence[TimelineMarker]] = ((), ())
     ) -> None:
         """Show one or two runs with their titles and markers."""
-        for pane, run, markers in zip(self.panes, runs, marks, strict=False):
+        for pane, run, markers in zip(self.panes, runs, marker_lists, strict=False):
             pane.show_run(*run, markers)
         self.panes[1].setVisible(len(runs) > 1)
 
@@ -169,20 +169,20 @@ class SeatReplay(QWidget):
     leave_wanted = Signal()
     """Signal: the participant wants to return to their own run."""
 
-    def __init__(self, make_picture: Callable[[], QWidget], parent: QWidget | None = None) -> None:
+    def __init__(self, create_topology: Callable[[], QWidget], parent: QWidget | None = None) -> None:
         super().__init__(
             parent, Qt.WindowType.Window | Qt.WindowType.CustomizeWindowHint | Qt.WindowType.WindowTitleHint
         )
         self.setWindowTitle(tr("Replay with the instructor"))
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.pair = RunPairPane(make_picture)
+        self.pair = RunPairPane(create_topology)
         self.time = QLabel()
         self.time.setFont(theme.resize_font(self.time.font(), 1.2, bold=True))
         self.leave = QPushButton(tr("Return to my run"))
         self.leave.setToolTip(tr("The connection to the class is lost"))
         self.leave.clicked.connect(self.leave_wanted)
         self.leave.hide()
-        lay_column(build_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
+        build_widget_column(build_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
 
     def show_time(self, tick: Tick) -> None:
         """Show the instructor's position."""
@@ -212,7 +212,7 @@ class ReplayPage(QWidget):
     """Signal: line for `class console`."""
     closed = Signal()
 
-    def __init__(self, make_picture: Callable[[], QWidget]) -> None:
+    def __init__(self, create_topology: Callable[[], QWidget]) -> None:
         super().__init__()
         self._tick: Tick = 0
         self._wanted_tick: Tick | None = None
@@ -224,29 +224,29 @@ class ReplayPage(QWidget):
             box.setAccessibleName(name)
             box.setToolTip(name)
             box.activated.connect(lambda _: self._ask_for_runs(self._tick))
-        self.jumps = QComboBox()
-        self.jumps.setAccessibleName(tr("Marks, and times at which seats made different choices"))
-        self.jumps.activated.connect(self._jump_to_row)
-        self.jumps.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
+        self.jump_list = QComboBox()
+        self.jump_list.setAccessibleName(tr("Marks, and times at which seats made different choices"))
+        self.jump_list.activated.connect(self._jump_to_row)
+        self.jump_list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.jump_list.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LIST_WIDTH_LETTERS)
         self.find_divergences = _build_button(tr("F&ind where seats diverged"))
         self.find_divergences.clicked.connect(self._find_divergences)
-        self.pair = RunPairPane(make_picture)
+        self.pair = RunPairPane(create_topology)
         self.pair.time_clicked.connect(lambda t_s: self.move_to(to_ticks(t_s)))
         self.play = _build_button(tr("&Play"))
         self.play.setCheckable(True)
         self.play.toggled.connect(self._toggle_play)
         self.speed = QComboBox()
         self.speed.setAccessibleName(tr("Speed"))
-        for speed in SPEEDS:
+        for speed in REPLAY_SPEEDS:
             self.speed.addItem(f"{speed}×", speed)
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setAccessibleName(tr("Time"))
         self.slider.setPageStep(10)
         self.slider.valueChanged.connect(lambda value: self.move_to(value * TICKS_PER_S))
         self.time = QLabel()
-        self.mark = _build_button(tr("Mark this &time…"))
-        self.mark.clicked.connect(self._ask_for_mark)
+        self.mark_button = _build_button(tr("Mark this &time…"))
+        self.mark_button.clicked.connect(self._ask_for_mark)
         self.share = _build_button(tr("Show to &all"))
         self.share.setCheckable(True)
         self.share.setProperty("primary", "true")
@@ -254,14 +254,21 @@ class ReplayPage(QWidget):
         self.back = _build_button(tr("&Back to the roster"))
         self.back.clicked.connect(self.closed)
         top = FlowLayout(6)
-        for chooser in (self.back, *self.seats, self.jumps, self.find_divergences, self.mark, self.share):
+        for chooser in (
+            self.back,
+            *self.seats,
+            self.jump_list,
+            self.find_divergences,
+            self.mark_button,
+            self.share,
+        ):
             top.addWidget(chooser)
         layout = build_row(self.play, self.speed, (self.slider, 1), self.time)
-        lay_column(top, (self.pair, 1), layout, parent=self, margins=0)
-        self._player = QTimer(self, interval=FRAME_MS)
+        build_widget_column(top, (self.pair, 1), layout, parent=self, margins=0)
+        self._player = QTimer(self, interval=FRAME_INTERVAL_MS)
         self._player.timeout.connect(self._advance)
-        self._sharer = QTimer(self, interval=SHARE_INTERVAL_MS, singleShot=True)
-        self._sharer.timeout.connect(self._send_position)
+        self._share_timer = QTimer(self, interval=SHARE_INTERVAL_MS, singleShot=True)
+        self._share_timer.timeout.connect(self._send_position)
         self._show_jumps()
 
     # --- state
@@ -278,10 +285,10 @@ class ReplayPage(QWidget):
                     box.addItem(name, number)
                 box.setCurrentIndex(max(0, box.findData(chosen_seat)))
 
-    def show_marks(self, marks: Sequence[JumpTarget]) -> None:
+    def show_marks(self, targets: Sequence[JumpTarget]) -> None:
         """Offer the instructor's marks as jump targets."""
-        if list(marks) != self._marks:
-            self._marks = list(marks)
+        if list(targets) != self._marks:
+            self._marks = list(targets)
             self._show_jumps()
 
     def show_divergences(self, divergences: Sequence[JumpTarget]) -> None:
@@ -290,15 +297,15 @@ class ReplayPage(QWidget):
         self.find_divergences.setEnabled(True)
         self._show_jumps()
         if divergences:
-            self.jumps.setCurrentIndex(1 + len(self._marks))
-            self._jump_to_row(self.jumps.currentIndex())
+            self.jump_list.setCurrentIndex(1 + len(self._marks))
+            self._jump_to_row(self.jump_list.currentIndex())
 
     def _show_jumps(self) -> None:
-        self.jumps.clear()
+        self.jump_list.clear()
         count = len(self._marks) + len(self._divergences)
-        self.jumps.addItem(tr("Go to…") if count else tr("No marks yet"))
+        self.jump_list.addItem(tr("Go to…") if count else tr("No marks yet"))
         for target in (*self._marks, *self._divergences):
-            self.jumps.addItem(f"{formatting.format_run_time(target.t_s)}  {target.text}")
+            self.jump_list.addItem(f"{formatting.format_run_time(target.t_s)}  {target.text}")
 
     def _find_divergences(self) -> None:
         self.find_divergences.setEnabled(False)
@@ -362,7 +369,7 @@ class ReplayPage(QWidget):
         dialog = QInputDialog(self)
         dialog.setWindowTitle(tr("Mark this time"))
         dialog.setLabelText(tr("Text of the mark"))
-        at_s, seats = self.t_s, self.chosen_seats
+        at_s, seats = self.shown_s, self.chosen_seats
         dialog.textValueSelected.connect(
             lambda text: self.line_wanted.emit(f"mark {seats[0]} at {at_s:g} {text.strip()}")
         )
@@ -372,7 +379,7 @@ class ReplayPage(QWidget):
     # --- its position
 
     @property
-    def t_s(self) -> float:
+    def shown_s(self) -> float:
         """Shown time in seconds."""
         return self._tick / TICKS_PER_S
 
@@ -386,14 +393,14 @@ class ReplayPage(QWidget):
         with QSignalBlocker(self.slider):
             self.slider.setValue(tick // TICKS_PER_S)
         self.time.setText(
-            f"{formatting.format_run_time(self.t_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"
+            f"{formatting.format_run_time(self.shown_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"
         )
         self.pair.show_time(tick)
-        if not self._sharer.isActive():
-            self._sharer.start()
+        if not self._share_timer.isActive():
+            self._share_timer.start()
 
     def _advance(self) -> None:
-        self.move_to(self._tick + self.speed.currentData() * TICKS_PER_S * FRAME_MS // 1000)
+        self.move_to(self._tick + self.speed.currentData() * TICKS_PER_S * FRAME_INTERVAL_MS // 1000)
         if self._tick >= self.pair.end_tick:
             self.play.setChecked(False)
 
@@ -411,7 +418,7 @@ class ReplayPage(QWidget):
     def _send_position(self) -> None:
         if self.share.isChecked() and self.chosen_seats:
             self.line_wanted.emit(
-                f"show {' and '.join(map(str, self.chosen_seats))} at {max(0.0, self.t_s):g}"
+                f"show {' and '.join(map(str, self.chosen_seats))} at {max(0.0, self.shown_s):g}"
             )
 
     def stop_sharing(self) -> None:

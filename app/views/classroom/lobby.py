@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.classroom.messages.replies import DashboardUpdate, SeatTile
-from app.classroom.room_check import RoomFinding
+from app.classroom.room_check import ClassCheckResult
 from app.views.classroom import roster
 from app.widgets import theme
 from app.widgets.qr import QrCode
@@ -57,10 +57,10 @@ class Lobby(QWidget):
             label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.how = QLabel(tr("On each computer, choose Class ▸ Join a class and enter this code."))
+        self.join_steps = QLabel(tr("On each computer, choose Class ▸ Join a class and enter this code."))
         self.late = QLabel()
         self.show_late_rule(at_class_time=False)
-        for label in (self.how, self.arrivals, self.late):
+        for label in (self.join_steps, self.arrivals, self.late):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.copy_hint = QLabel(
@@ -82,11 +82,11 @@ class Lobby(QWidget):
         self.findings.setWordWrap(True)
         self.findings.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.findings.hide()
-        self._left = 0
+        self._remaining_s = 0
         self._timer = QTimer(self, interval=1000)
         self._timer.timeout.connect(self._show_next_second)
         column = QVBoxLayout(self)
-        for part in (self.how, self.code, self.address, self.arrivals):
+        for part in (self.join_steps, self.code, self.address, self.arrivals):
             column.addWidget(part)
         for control in (self.start, self.check, self.findings, self.late):
             column.addWidget(control)
@@ -100,7 +100,7 @@ class Lobby(QWidget):
         self.findings.show()
         self.check_wanted.emit()
 
-    def show_findings(self, findings: Sequence[RoomFinding]) -> None:
+    def show_findings(self, findings: Sequence[ClassCheckResult]) -> None:
         """Show the results of the room check."""
         self.check.setEnabled(True)
         self.findings.setText(
@@ -132,13 +132,13 @@ class Lobby(QWidget):
             self._timer.stop()
             self.start.setText(tr("&Start for all"))
             return
-        self._left = COUNTDOWN_S
+        self._remaining_s = COUNTDOWN_S
         self._timer.start()
         self._show_remaining_seconds()
 
     def _show_next_second(self) -> None:
-        self._left -= 1
-        if self._left > 0:
+        self._remaining_s -= 1
+        if self._remaining_s > 0:
             self._show_remaining_seconds()
             return
         self._timer.stop()
@@ -146,7 +146,7 @@ class Lobby(QWidget):
         self.start_wanted.emit()
 
     def _show_remaining_seconds(self) -> None:
-        self.start.setText(tr("Starts in {n}… (press to cancel)").format(n=self._left))
+        self.start.setText(tr("Starts in {n}… (press to cancel)").format(n=self._remaining_s))
 
 
 RESULT_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (

@@ -11,7 +11,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView
 
 from app.classroom.messages.replies import DashboardUpdate, LogVerdict, SeatTile
-from app.classroom.plan import KINDS
+from app.classroom.plan import PART_KIND_NAMES
 from app.widgets.sparkline import SparklineDelegate
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineDelegate
@@ -29,7 +29,7 @@ TOOLTIP_LINES_MAX: Final = 12
 
 MISTAKE_SHOWN_S: Final = 180.0
 """Run time during which a mistake counts as a reason to help. Assumed: long enough to walk to the seat."""
-HELP_TONES: Final = ("info", "bad", "warn")
+HELP_COLOR_NAMES: Final = ("info", "bad", "warn")
 """Tones of seats that need help, most urgent first."""
 
 
@@ -64,13 +64,13 @@ class RosterState(Struct, frozen=True):
 
     text: str
     detail: str = ""
-    tone: str | None = None
+    color_name: str | None = None
     """Tone of the state: bad, warn, info or ok. None means no tone."""
-    sign: str | None = None
+    icon_name: str | None = None
     """Name of the icon. None means no icon."""
 
 
-def find_state(tile: SeatTile) -> RosterState:
+def find_roster_state(tile: SeatTile) -> RosterState:
     """Return the most urgent reason for help.
 
     Without such a reason, return the state Active or a similar one.
@@ -81,7 +81,7 @@ def find_state(tile: SeatTile) -> RosterState:
         time = formatting.format_run_time(verdict["parted_t_s"])
         return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
     if has_finished(tile):
-        return RosterState(tr("Finished"), sign="finish")
+        return RosterState(tr("Finished"), icon_name="finish")
     if not tile.connected:
         time = formatting.format_run_time(tile.at_s)
         return RosterState(tr("Not connected"), tr("recorded up to {t}").format(t=time), "warn", "cut")
@@ -89,29 +89,29 @@ def find_state(tile: SeatTile) -> RosterState:
         asks = tr("{n}. “{question}”").format(n=tile.hand_place, question=tile.hand)
         return RosterState(tr("Raised hand"), asks, "info", "user")
     if tile.held:
-        return RosterState(tr("Controlled by you"), tone="accent", sign="user")
+        return RosterState(tr("Controlled by you"), color_name="accent", icon_name="user")
     if tile.frozen and not has_started(tile):
         if is_ready(tile):
-            return RosterState(tr("Ready"), tone="ok", sign="check")
+            return RosterState(tr("Ready"), color_name="ok", icon_name="check")
         advice = tr("Install the same version as on this computer.") if other_version else ""
         return RosterState(other_version or tr("Not recording yet"), advice, "warn", "warning")
     if tile.frozen:
-        return RosterState(tr("Frozen"), sign="pause")
-    mistake = find_mistake(tile)
+        return RosterState(tr("Frozen"), icon_name="pause")
+    mistake = find_latest_blunder(tile)
     if mistake is not None and tile.at_s - mistake[0] <= MISTAKE_SHOWN_S:
         at_s, lost_points = mistake
         text = tr("Lost {n} points at {t}").format(n=f"{lost_points:.0f}", t=formatting.format_run_time(at_s))
         return RosterState(text, _format_last_input(tile), "bad", "close")
     if verdict is not None and verdict["stuck_since_s"] is not None:
         stuck_since = formatting.format_run_time(verdict["stuck_since_s"])
-        return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
+        return RosterState(tr("Idle since {t}").format(t=stuck_since), color_name="warn", icon_name="warning")
     if tile.paused:
-        return RosterState(tr("Paused by participant"), sign="pause")
+        return RosterState(tr("Paused by participant"), icon_name="pause")
     unverified = other_version and tr("{version}: states not verified").format(version=other_version)
     return RosterState(tr("Active"), unverified, "ok", "check")
 
 
-def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
+def find_latest_blunder(tile: SeatTile) -> tuple[float, float] | None:
     """Return the time in seconds and the lost points of the latest blunder, or None without a blunder."""
     losses = [
         (later_value[0], before[1] - later_value[1])
@@ -123,7 +123,7 @@ def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
 
 def needs_help(tile: SeatTile) -> bool:
     """Return True if the instructor should look at the seat."""
-    return find_state(tile).tone in HELP_TONES
+    return find_roster_state(tile).color_name in HELP_COLOR_NAMES
 
 
 def _format_goals(tile: SeatTile) -> str:
@@ -194,7 +194,7 @@ def _describe_group_and_time(tile: SeatTile) -> str:
 
 def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
     """Return lines with state, goals, score and last command of a seat."""
-    status, verdict = find_state(tile), tile.verdict
+    status, verdict = find_roster_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (verdict["goals"] if verdict is not None else {}).items():
         goal = goal_texts.get(name, name)
@@ -216,7 +216,7 @@ def describe_part(dashboard: DashboardUpdate) -> str:
     if not dashboard.part:
         return ""
     return tr("Part {n} of {all}: {name}.").format(
-        n=dashboard.part_number, all=dashboard.parts, name=tr(KINDS[dashboard.part])
+        n=dashboard.part_number, all=dashboard.parts, name=tr(PART_KIND_NAMES[dashboard.part])
     )
 
 
@@ -261,11 +261,13 @@ def describe_class_state(dashboard: DashboardUpdate) -> str:
     return tr("Running.")
 
 
-COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
+ROSTER_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
     TableColumn(
         title=mark("Seat"),
         text=lambda tile: str(tile.seat),
-        tone=lambda tile: tone if (tone := find_state(tile).tone) in HELP_TONES else None,
+        color_name=lambda tile: (
+            tone if (tone := find_roster_state(tile).color_name) in HELP_COLOR_NAMES else None
+        ),
         is_number=True,
     ),
     TableColumn(
@@ -277,11 +279,11 @@ COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
     ),
     TableColumn(
         title=mark("State"),
-        text=lambda tile: find_state(tile).text,
-        detail=lambda tile: find_state(tile).detail,
-        tone=lambda tile: find_state(tile).tone,
-        sign=lambda tile: find_state(tile).sign,
-        tip=lambda tile: find_state(tile).detail,
+        text=lambda tile: find_roster_state(tile).text,
+        detail=lambda tile: find_roster_state(tile).detail,
+        color_name=lambda tile: find_roster_state(tile).color_name,
+        icon_name=lambda tile: find_roster_state(tile).icon_name,
+        tip=lambda tile: find_roster_state(tile).detail,
         sample="SERVER_A is the mirror, synchronized",
     ),
     TableColumn(
@@ -299,8 +301,10 @@ COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
 
 def _rank_by_need(tile: SeatTile) -> SortKey:
     """Return a sort key: raised hands in order, then mistakes, then idle or disconnected seats, then others."""
-    tone = find_state(tile).tone
-    return HELP_TONES.index(tone) if tone in HELP_TONES else len(HELP_TONES), tile.hand_place or 0
+    tone = find_roster_state(tile).color_name
+    return HELP_COLOR_NAMES.index(tone) if tone in HELP_COLOR_NAMES else len(
+        HELP_COLOR_NAMES
+    ), tile.hand_place or 0
 
 
 SORT_KEYS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
@@ -324,13 +328,13 @@ class RosterTable(TableView):
     """Table of the seats. It keeps the selected seat, and no row moves under the pointer."""
 
     def __init__(self) -> None:
-        super().__init__(TableModel(COLUMNS), tr("Seats"))
+        super().__init__(TableModel(ROSTER_COLUMNS), tr("Seats"))
         self.seats: list[int] = []
         """Numbers of the seats in row order."""
         self.set_empty_text(tr("Starting the class…"))
-        self.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().setSectionResizeMode(len(ROSTER_COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.setItemDelegateForColumn(0, TwoLineDelegate(self, has_band=True))
-        for index, column in enumerate(COLUMNS):
+        for index, column in enumerate(ROSTER_COLUMNS):
             if column.detail is not None:
                 self.setItemDelegateForColumn(index, TwoLineDelegate(self))
             if column.text is format_points:
@@ -350,8 +354,8 @@ class RosterTable(TableView):
 
     def _fit_width(self) -> None:
         """Shrink names and states until all columns fit."""
-        widths = [self.columnWidth(column) for column in range(len(COLUMNS) - 1)]
-        last_width = self.horizontalHeader().sectionSizeHint(len(COLUMNS) - 1)
+        widths = [self.columnWidth(column) for column in range(len(ROSTER_COLUMNS) - 1)]
+        last_width = self.horizontalHeader().sectionSizeHint(len(ROSTER_COLUMNS) - 1)
         excess = sum(widths) + last_width - self.viewport().width()
         usual_width = sum(widths[column] for column in SHRINKING_COLUMNS)
         share = max(SHRUNK_WIDTH_SHARE_MIN, min(1.0, 1.0 - excess / usual_width))

@@ -1,5 +1,5 @@
 """SQL windows that resemble Management Studio."""
 
-from app.views.console.console import Console
+from app.views.console.console import QueryConsole
 
-__all__ = ["Console"]
+__all__ = ["QueryConsole"]

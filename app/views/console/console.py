@@ -10,20 +10,25 @@ from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QWidget
 
 from app.views.console import history
 from app.views.console.history import QueryHistory
-from app.views.console.outcome import QUERY_WINDOW_PATTERN, BatchOutcome, TraineeBatches, summarize_outcome
+from app.views.console.outcome import (
+    QUERY_WINDOW_PATTERN,
+    BatchOutcome,
+    TraineeBatchFilter,
+    summarize_outcome,
+)
 from app.views.console.query import QueryWindow
 from app.views.console.shell import ShellWindow
 from app.views.console.tabs import (
     ClosedWindow,
     ConsoleTool,
     QueryTabs,
-    ToolBar,
-    build_actions,
-    parse_server,
-    show_icons,
+    ConsoleToolBar,
+    build_tool_actions,
+    parse_server_name,
+    update_tool_icons,
 )
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.reader import forward_focus
 from app.widgets.shared_actions import add_heading
 from app.words.language import tr
@@ -45,7 +50,7 @@ SIDE_BY_SIDE_MIN_LINES: Final = 52.0
 """Minimum width in line heights to show query windows and history side by side."""
 
 
-class Console(QWidget):
+class QueryConsole(QWidget):
     """View with query windows for the servers of the drill and PowerShell windows for its nodes."""
 
     requested = Signal(str)
@@ -65,7 +70,7 @@ class Console(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._drill: Drill | None = None
-        self._batches = TraineeBatches()
+        self._batches = TraineeBatchFilter()
         self._sending = ""
         """Window whose batch or `ps` line is being sent now."""
         self._as_text = False
@@ -78,7 +83,7 @@ class Console(QWidget):
         self.tabs.close_wanted.connect(self._request_close)
         self.history = QueryHistory()
         self.history.hide()
-        self.history.chosen.connect(self._open_text)
+        self.history.batch_chosen.connect(self._open_text)
         self.history.rerun_wanted.connect(self._run_text)
         self.history.close_wanted.connect(self._toggle_history)
         split = QSplitter(Qt.Orientation.Horizontal)
@@ -86,16 +91,16 @@ class Console(QWidget):
         split.addWidget(self.history)
         split.setSizes([600, 320])
         split.setChildrenCollapsible(False)
-        lay_column(split, parent=self, margins=0)
+        build_widget_column(split, parent=self, margins=0)
         self._new_menu = QMenu(self)
         self._new_menu.setObjectName("new")
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)
         self._server_menu.setObjectName("servers")
         self._snippet_menu = history.build_snippet_menu(self._insert, self)
-        self.tools = build_actions(self, self._list_tools())
+        self.tools = build_tool_actions(self, self._list_tools())
         """Tools by name, also for menus and the palette of the main window."""
-        self._bar = ToolBar(self.tools, self._new_menu)
+        self._bar = ConsoleToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()
         theme.call_after_events(self, theme.SIZE_EVENTS, self._arrange_history)
@@ -106,7 +111,7 @@ class Console(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """Show the run at another time. Keep the texts, but remove results that are later than this time."""
         self._world, self._drill = drill.world, drill
-        self._batches = TraineeBatches(drill.journal)
+        self._batches = TraineeBatchFilter(drill.journal)
         self.tabs.set_world(drill.world)
         self.tabs.show_waits(drill.permissions.shows_truth)
         self.tabs.close_other_servers(drill.world.instances)
@@ -115,9 +120,9 @@ class Console(QWidget):
             self._refresh(window)
         for shell in self.tabs.list_shells():
             shell.clear()
-        self.history.replace([])
+        self.history.show_batches([])
         self._apply_events(select_events(drill.events, "sql", "sql_done"))
-        self._show_answers(select_events(drill.events, "powershell"))
+        self._show_shell_output(select_events(drill.events, "powershell"))
         first_instance = next(iter(drill.world.instances), None)
         if not self.list_windows() and first_instance is not None:
             self.tabs.open_window(first_instance, "", take_focus=False)
@@ -134,14 +139,14 @@ class Console(QWidget):
         """Show the batches and PowerShell output that *events* report."""
         of_console = [event for event in events if event.kind in ("sql", "sql_done", "powershell")]
         self._apply_events(event for event in of_console if event.kind != "powershell")
-        self._show_answers(event for event in of_console if event.kind == "powershell")
+        self._show_shell_output(event for event in of_console if event.kind == "powershell")
 
-    def _show_answers(self, events: Iterable[Event]) -> None:
+    def _show_shell_output(self, events: Iterable[Event]) -> None:
         """Show PowerShell output in the open windows."""
         shells = {shell.server: shell for shell in self.tabs.list_shells()}
         for event in events:
             if event.server in shells:
-                shells[event.server].show_answer(event)
+                shells[event.server].show_output(event)
 
     def _apply_events(self, events: Iterable[Event]) -> None:
         """Show the last result of each window, and add all batches to the history."""
@@ -151,7 +156,7 @@ class Console(QWidget):
             if isinstance(event.data, SqlData):
                 started = self._batches.record_start(event, event.data)
                 if started is not None:
-                    self.history.append(started)
+                    self.history.add_batch(started)
                     running[started.window] = started.tick
             elif isinstance(event.data, SqlDoneData):
                 batch = self._batches.finish_batch(event, event.data)
@@ -160,7 +165,7 @@ class Console(QWidget):
                     outcomes[batch.window] = batch.outcome
                     batch.outcome = summarize_outcome(batch.outcome)
         if outcomes:
-            self.history.refresh()
+            self.history.update_rows()
         for name in {**outcomes, **running}:
             window = self.tabs.find_window(name)
             if window is None:
@@ -174,9 +179,9 @@ class Console(QWidget):
     # --- windows ------------------------------------------------------------------------------------------
 
     @property
-    def current(self) -> QueryWindow | None:
+    def front_window(self) -> QueryWindow | None:
         """Query window in front, or None."""
-        return self.tabs.current
+        return self.tabs.front_window
 
     def list_windows(self) -> list[QueryWindow]:
         """Return the open query windows."""
@@ -218,10 +223,10 @@ class Console(QWidget):
         if node not in servers and self._drill is not None:
             for event in select_events(self._drill.events, "powershell"):
                 if event.server == node:
-                    shell.show_answer(event)
+                    shell.show_output(event)
         return shell
 
-    def open_any(self, server: str) -> None:
+    def open_server_window(self, server: str) -> None:
         """Bring the query window on *server* to the front, or the PowerShell window of a plain node."""
         known_window = next((window for window in self.tabs.list_windows() if window.server == server), None)
         if known_window is not None:
@@ -246,11 +251,11 @@ class Console(QWidget):
         elif (
             item.verb == "sql"
             and QUERY_WINDOW_PATTERN.fullmatch(name)
-            and parse_server(name) in self._world.instances
+            and parse_server_name(name) in self._world.instances
         ):
             window = self.tabs.find_window(name) or self.tabs.open_window(name, text, take_focus=False)
             self.tabs.setCurrentWidget(window)
-            if not window.busy:
+            if not window.is_busy:
                 window.show_sent()
                 self._refresh(window)
                 self._sending = name
@@ -267,7 +272,7 @@ class Console(QWidget):
         self._close_covering_history()
         window = self.tabs.find_window(name)
         if window is None:
-            self.open_query(parse_server(name), text)
+            self.open_query(parse_server_name(name), text)
         else:
             self.tabs.setCurrentWidget(window)
             window.editor.replace_all(text)
@@ -278,23 +283,23 @@ class Console(QWidget):
         window.database_wanted.connect(lambda name: self._use_database(window, name))
         window.editor.menu_actions = [self.tools[name] for name in EDITOR_MENU_TOOLS]
         window.results.grid_actions = [self.tools["file"]]
-        window.parsed.connect(lambda: self._refresh(window))
+        window.parsing_ended.connect(lambda: self._refresh(window))
         self._refresh_actions()
 
     def _on_closing(self, window: QueryWindow) -> None:
-        if window.busy:
+        if window.is_busy:
             self.requested.emit(f"cancel {window.window_id}")
 
     # --- execution of batches -----------------------------------------------------------------------------
 
-    def run(self) -> None:
+    def run_front_text(self) -> None:
         """Execute the text of the front window. If the text is empty, show a message."""
-        window = self.current
-        if self.tabs.current_shell is not None:
-            self.tabs.current_shell.send()
+        window = self.front_window
+        if self.tabs.front_shell is not None:
+            self.tabs.front_shell.send_typed_line()
         elif window is None:
             self.message_ready.emit(tr("No SQL window is open. Press Ctrl+N to open one."))
-        elif window.busy:
+        elif window.is_busy:
             window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         elif not window.editor.text_to_run.strip():
             window.editor.message_ready.emit(
@@ -305,33 +310,33 @@ class Console(QWidget):
 
     def _use_database(self, window: QueryWindow, database: str) -> None:
         """Send USE for *database*, which the user selected in the database list."""
-        if window.busy:
+        if window.is_busy:
             window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
         else:
             self._send_batch(window, f"USE [{database.replace(']', ']]')}]")
 
-    def parse(self) -> None:
+    def check_syntax(self) -> None:
         """Check the syntax of the text in the front window."""
-        window = self.current
-        if window is not None and not window.busy and window.editor.text_to_run.strip():
+        window = self.front_window
+        if window is not None and not window.is_busy and window.editor.text_to_run.strip():
             window.start_parsing(tsql.check_syntax_in_steps(window.editor.text_to_run))
             self._refresh(window)
 
-    def cancel(self) -> None:
+    def cancel_query(self) -> None:
         """Cancel the query of the front window."""
-        window = self.current
+        window = self.front_window
         if window is not None and window.state == "parsing":
             window.stop_parsing()
             self._refresh(window)
-        elif window is not None and window.busy:
+        elif window is not None and window.is_busy:
             self.requested.emit(f"cancel {window.window_id}")
 
     def _run_text(self, name: str, text: str) -> None:
         """Run *text* in the window *name*. If this window is closed or busy, open a new window."""
         self._close_covering_history()
         window = self.tabs.find_window(name)
-        if window is None or window.busy:
-            window = self.open_query(parse_server(name), text)
+        if window is None or window.is_busy:
+            window = self.open_query(parse_server_name(name), text)
         if window is not None:
             self._send_batch(window, text)
 
@@ -372,9 +377,9 @@ class Console(QWidget):
         self._refresh_actions()
 
     def _list_tools(self) -> Iterator[ConsoleTool]:
-        yield ConsoleTool("run", tr("&Execute"), "play", self.run)
-        yield ConsoleTool("cancel", tr("&Cancel the query"), "stop", self.cancel)
-        yield ConsoleTool("parse", tr("&Parse without executing"), "check", self.parse)
+        yield ConsoleTool("run", tr("&Execute"), "play", self.run_front_text)
+        yield ConsoleTool("cancel", tr("&Cancel the query"), "stop", self.cancel_query)
+        yield ConsoleTool("parse", tr("&Parse without executing"), "check", self.check_syntax)
         yield ConsoleTool("new", tr("New &query on this server"), "", self._open_default_query)
         yield ConsoleTool("open", tr("&Open a script…"), "", lambda: self.file_wanted.emit("open"))
         yield ConsoleTool(
@@ -396,7 +401,7 @@ class Console(QWidget):
             "focus_back", tr("Previous pane"), "", self._bind_to_current_window(QueryWindow.cycle_focus_back)
         )
         yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_placeholders)
-        yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
+        yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._open_snippet_menu)
         yield ConsoleTool("history", tr("Batch &history"), "history", self._toggle_history)
         yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._open_reconnect_menu)
         yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._open_database_list)
@@ -412,25 +417,25 @@ class Console(QWidget):
 
         The text of the window stays, only its results change.
         """
-        if self.current is not None and not self.current.busy:
-            self._send_batch(self.current, "EXEC sp_who")
+        if self.front_window is not None and not self.front_window.is_busy:
+            self._send_batch(self.front_window, "EXEC sp_who")
 
     def _run_sp_help(self) -> None:
         """Run sp_help, as Alt+F1 does in Management Studio, for the selection or for all objects."""
-        if self.current is not None and not self.current.busy:
-            name = " ".join(self.current.editor.get_selected_text().split()).replace("'", "''")
-            self._send_batch(self.current, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
+        if self.front_window is not None and not self.front_window.is_busy:
+            name = " ".join(self.front_window.editor.get_selected_text().split()).replace("'", "''")
+            self._send_batch(self.front_window, f"EXEC sp_help N'{name}'" if name else "EXEC sp_help")
 
     def _open_default_query(self) -> None:
-        if self.current is not None:
-            self.open_query(self.current.server)
+        if self.front_window is not None:
+            self.open_query(self.front_window.server)
         elif self._world is not None:
             self.open_query(next(iter(self._world.instances), None))
 
     def _fill_new_menu(self) -> None:
         self._new_menu.clear()
         for server in self._world.instances if self._world is not None else ():
-            action = self._new_menu.addAction(self.tabs.build_square(server), server)
+            action = self._new_menu.addAction(self.tabs.build_server_icon(server), server)
             action.triggered.connect(lambda _=False, server=server: self.open_query(server))
         for node in self._world.nodes if self._world is not None else ():
             action = self._new_menu.addAction(tr("PowerShell on {node}").format(node=node))
@@ -442,7 +447,7 @@ class Console(QWidget):
             text = f"{closed_window.server}: {first[:50]}" + (
                 f"  ({closed_window.drill})" if closed_window.drill else ""
             )
-            action = self._new_menu.addAction(self.tabs.build_square(closed_window.server), text)
+            action = self._new_menu.addAction(self.tabs.build_server_icon(closed_window.server), text)
             action.triggered.connect(lambda _=False, number=number: self.tabs.reopen_window(number))
 
     def _open_reconnect_menu(self) -> None:
@@ -450,34 +455,34 @@ class Console(QWidget):
 
         Do nothing while a query runs in it.
         """
-        window = self.current
-        if window is None or window.busy or self._world is None:
+        window = self.front_window
+        if window is None or window.is_busy or self._world is None:
             return
         self._server_menu.clear()
         for server in self._world.instances:
             if server != window.server:
-                action = self._server_menu.addAction(self.tabs.build_square(server), server)
+                action = self._server_menu.addAction(self.tabs.build_server_icon(server), server)
                 action.triggered.connect(
                     lambda _=False, window=window, server=server: self.tabs.change_connection(window, server)
                 )
-        for target in self.tabs.list_targets(window):
+        for target in self.tabs.list_connection_targets(window):
             action = self._server_menu.addAction(target)
             line = Input(0, "change-connection", (window.window_id, target)).line_without_time
             action.triggered.connect(lambda _=False, line=line: self.requested.emit(line))
         self._server_menu.popup(self._bar.mapToGlobal(self._bar.rect().bottomLeft()))
 
-    def _pop_snippets(self) -> None:
+    def _open_snippet_menu(self) -> None:
         point = self._bar.mapToGlobal(self._bar.rect().bottomLeft())
         self._snippet_menu.popup(point)
 
     def _insert(self, text: str) -> None:
-        if self.current is None:
+        if self.front_window is None:
             self._open_default_query()
-        if self.current is not None:
-            self.current.editor.insert_snippet(text)
+        if self.front_window is not None:
+            self.front_window.editor.insert_snippet(text)
 
     def _fill_placeholders(self) -> None:
-        window = self.current
+        window = self.front_window
         if window is None:
             return
         placeholders = history.list_parameters(window.editor.toPlainText())
@@ -509,39 +514,39 @@ class Console(QWidget):
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 
     def _close_current(self) -> None:
-        if self.current is not None:
-            self._request_close(self.current)
-        elif self.tabs.current_shell is not None:
-            self.tabs.close_shell(self.tabs.current_shell)
+        if self.front_window is not None:
+            self._request_close(self.front_window)
+        elif self.tabs.front_shell is not None:
+            self.tabs.close_shell(self.tabs.front_shell)
 
     def _request_close(self, window: QueryWindow) -> None:
         """Close a window. If its query still runs, ask first. The text can be reopened."""
-        if window.busy:
+        if window.is_busy:
             self.busy_close_wanted.emit(window)
         else:
             self.tabs.close_window(window)
 
     def _open_database_list(self) -> None:
-        if self.current is not None:
-            self.current.databases.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            self.current.databases.showPopup()
+        if self.front_window is not None:
+            self.front_window.databases.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            self.front_window.databases.showPopup()
 
-    def _bind_to_current_window(self, act: Callable[[QueryWindow], None]) -> Callable[[], None]:
-        return lambda: act(self.current) if self.current is not None else None
+    def _bind_to_current_window(self, callback: Callable[[QueryWindow], None]) -> Callable[[], None]:
+        return lambda: callback(self.front_window) if self.front_window is not None else None
 
     # --- appearance ---------------------------------------------------------------------------------------
 
     def _refresh(self, window: QueryWindow) -> None:
-        self.tabs.refresh(window)
+        self.tabs.update_tab_icon(window)
         self._refresh_actions()
 
     def _refresh_actions(self) -> None:
-        window, shell = self.current, self.tabs.current_shell
+        window, shell = self.front_window, self.tabs.front_shell
         part = window.editor if window is not None else shell.line if shell is not None else None
         forward_focus(self, part)
-        self.tools["run"].setEnabled(shell is not None or (window is not None and not window.busy))
-        self.tools["parse"].setEnabled(window is not None and not window.busy)
-        self.tools["cancel"].setEnabled(window is not None and window.busy)
+        self.tools["run"].setEnabled(shell is not None or (window is not None and not window.is_busy))
+        self.tools["parse"].setEnabled(window is not None and not window.is_busy)
+        self.tools["cancel"].setEnabled(window is not None and window.is_busy)
         self.tools["text"].setChecked(self._as_text)
         self.tools["history"].setChecked(not self.history.isHidden())
 
@@ -549,6 +554,6 @@ class Console(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
-            show_icons(self.tools, self.palette())
+            update_tool_icons(self.tools, self.palette())
             for window in self.list_windows():
                 self._refresh(window)

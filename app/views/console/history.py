@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.console.outcome import QueryBatch
-from app.views.console.tabs import CloseButton
-from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
+from app.views.console.tabs import TabCloseButton
+from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -40,12 +40,12 @@ def summarize_batch(batch: QueryBatch) -> str:
     return batch.outcome.summary.partition("\n")[0] if batch.outcome else tr("running")
 
 
-def get_tone(batch: QueryBatch) -> str:
+def get_outcome_color_name(batch: QueryBatch) -> str:
     """Return the tone of the batch's result."""
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
-COLUMNS: Final[tuple[TableColumn[QueryBatch], ...]] = (
+BATCH_COLUMNS: Final[tuple[TableColumn[QueryBatch], ...]] = (
     TableColumn(
         title=mark("Time"),
         text=lambda e: formatting.format_run_time(e.tick / TICKS_PER_S),
@@ -56,7 +56,7 @@ COLUMNS: Final[tuple[TableColumn[QueryBatch], ...]] = (
     TableColumn(
         title=mark("Outcome"),
         text=summarize_batch,
-        tone=get_tone,
+        color_name=get_outcome_color_name,
         tip=summarize_batch,
         sample="Msg 1422: The mirror",
     ),
@@ -67,7 +67,7 @@ COLUMNS: Final[tuple[TableColumn[QueryBatch], ...]] = (
 class QueryHistory(QWidget):
     """List of executed batches next to the query windows."""
 
-    chosen = Signal(str, str)
+    batch_chosen = Signal(str, str)
     """Signal (window, batch text): show the text in the window."""
     rerun_wanted = Signal(str, str)
     """Signal (window, batch text): execute the text again."""
@@ -76,36 +76,36 @@ class QueryHistory(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = TableModel(COLUMNS)
+        self.model = TableModel(BATCH_COLUMNS)
         self.table = TableView(self.model, tr("Executed batches"))
         self._open, self._run = QToolButton(), QToolButton()
         self._open.setText(tr("Open"))
         self._run.setText(tr("Run again"))
-        self._open.clicked.connect(lambda: self._emit_selected(self.chosen))
+        self._open.clicked.connect(lambda: self._emit_selected(self.batch_chosen))
         self._run.clicked.connect(lambda: self._emit_selected(self.rerun_wanted))
-        self.table.doubleClicked.connect(lambda: self._emit_selected(self.chosen))
-        self._add_key("Return", self.chosen, tr("Open in its window"))
+        self.table.doubleClicked.connect(lambda: self._emit_selected(self.batch_chosen))
+        self._add_key("Return", self.batch_chosen, tr("Open in its window"))
         self._add_key("Ctrl+Return", self.rerun_wanted, tr("Run again"))
-        self._close = CloseButton()
+        self._close = TabCloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))
         self._close.setAccessibleName(tr("Close the history"))
         self._close.clicked.connect(self.close_wanted)
         buttons = build_row((QLabel("<b>" + tr("History") + "</b>"), 1), self._open, self._run, self._close)
-        lay_column(buttons, (self.table, 1), parent=self, margins=(4, 0, 0, 0), spacing=3)
+        build_widget_column(buttons, (self.table, 1), parent=self, margins=(4, 0, 0, 0), spacing=3)
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 
-    def replace(self, batches: list[QueryBatch]) -> None:
+    def show_batches(self, batches: list[QueryBatch]) -> None:
         """Show *batches* instead of the current ones."""
         self.model.replace_rows(batches)
 
-    def append(self, batch: QueryBatch) -> None:
+    def add_batch(self, batch: QueryBatch) -> None:
         """Add a batch to the list."""
         self.model.append_rows([batch])
 
-    def refresh(self) -> None:
+    def update_rows(self) -> None:
         """Update all rows, after a batch has ended."""
-        last_index = self.model.index(self.model.rowCount() - 1, len(COLUMNS) - 1)
+        last_index = self.model.index(self.model.rowCount() - 1, len(BATCH_COLUMNS) - 1)
         self.model.dataChanged.emit(self.model.index(0, 0), last_index)
 
     @override
@@ -146,7 +146,7 @@ class QueryHistory(QWidget):
         self._run.setEnabled(has_selection)
 
 
-PLACEHOLDER: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
+PLACEHOLDER_PATTERN: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 """Pattern of a placeholder (name, type, value), such as `<database, sysname, Sales>`."""
 
 
@@ -173,7 +173,7 @@ def list_parameters(text: str) -> list[TemplateParameter]:
     """Return the placeholders of *text* in order, without duplicate names."""
     parameters: dict[str, TemplateParameter] = {}
     for name, kind, value in (
-        [part.strip() for part in place_match] for place_match in PLACEHOLDER.findall(text)
+        [part.strip() for part in place_match] for place_match in PLACEHOLDER_PATTERN.findall(text)
     ):
         parameters.setdefault(name.lower(), TemplateParameter(name, kind, value))
     return list(parameters.values())
@@ -182,7 +182,7 @@ def list_parameters(text: str) -> list[TemplateParameter]:
 def fill_placeholders(text: str, values: dict[str, str]) -> str:
     """Return *text* with every placeholder replaced by its entry in *values*, or by its default value."""
     lower = {name.lower(): value for name, value in values.items()}
-    return PLACEHOLDER.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
+    return PLACEHOLDER_PATTERN.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
 
 
 def build_snippet_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
@@ -206,7 +206,7 @@ class TemplateParametersDialog(QDialog):
         for parameter in parameters:
             field = self.fields[parameter.name] = QLineEdit(parameter.value)
             form.addRow(f"{parameter.name} ({parameter.type})" if parameter.type else parameter.name, field)
-        lay_column(form, build_dialog_buttons(self), parent=self)
+        build_widget_column(form, build_dialog_buttons(self), parent=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property

@@ -134,7 +134,7 @@ TEXT_LINES_MAX: Final = 5_000
 """Maximum number of lines in results to text."""
 
 
-def format_as_text(outcome: BatchOutcome) -> str:
+def format_outcome_as_text(outcome: BatchOutcome) -> str:
     """Return messages and results as text in order, up to the limits for results to text."""
     lines = [
         text[:TEXT_MESSAGE_CHARACTERS_MAX]
@@ -150,7 +150,9 @@ def format_as_text(outcome: BatchOutcome) -> str:
         if remaining_cells <= 0:
             continue
         remaining_cells -= (1 + len(rows)) * len(result.columns)
-        cells = [[formatting.format_cell(value)[:TEXT_CELL_CHARACTERS_MAX] for value in row] for row in rows]
+        cells = [
+            [formatting.format_result_cell(value)[:TEXT_CELL_CHARACTERS_MAX] for value in row] for row in rows
+        ]
         parts.append(formatting.format_text_table(list(result.columns), cells))
     parts.append("\n".join(lines[line_count:]))
     if missing:
@@ -186,7 +188,7 @@ class QueryBatch(Struct):
     outcome: BatchOutcome | None = None
 
 
-class TraineeBatches:
+class TraineeBatchFilter:
     """Filter for the trainee's batches. Batches of the scenario must stay hidden.
 
     The journal contains only inputs of the trainee. Each of its batches is matched with one start event.
@@ -194,16 +196,16 @@ class TraineeBatches:
 
     def __init__(self, journal: Sequence[Input] = ()) -> None:
         self._journal = journal
-        self._read = 0
+        self._read_input_count = 0
         self._awaited: Counter[tuple[str, ...]] = Counter()
         self._running: dict[str, QueryBatch] = {}
 
     def record_start(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
         """Return the batch that begins, or None if it is not the trainee's."""
-        for item in self._journal[self._read :]:
+        for item in self._journal[self._read_input_count :]:
             if item.verb == "sql" and QUERY_WINDOW_PATTERN.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
-        self._read = len(self._journal)
+        self._read_input_count = len(self._journal)
         window = batch_start.window
         if not self._awaited[window, event.text]:
             return None

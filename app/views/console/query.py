@@ -27,9 +27,9 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 from app.views.console.outcome import BatchOutcome
 from app.views.console.results import QueryResults
 from app.widgets import theme
-from app.widgets.code_edit import CodeEdit, FindCompletions
-from app.widgets.highlight import Highlighter
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.code_edit import CodeEditor, FindCompletions
+from app.widgets.highlight import SyntaxHighlighter
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.reader import has_keyboard_focus
 from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
@@ -70,18 +70,20 @@ def get_token_color(kind: _TokenType, text: str) -> str | None:
     return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
 
 
-def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> SyntaxHighlighter:
     """Create a highlighter that colors T-SQL in *document*."""
     before = ""
 
-    def find_tone(kind: _TokenType, text: str) -> str | None:
+    def find_color_name(kind: _TokenType, text: str) -> str | None:
         nonlocal before
         # a word after a dot, as in sys.database_mirroring, is a name
         tone = get_token_color(kind, text) if before != "." else None
         before = text
         return tone
 
-    return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), find_tone)
+    return SyntaxHighlighter(
+        document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), find_color_name
+    )
 
 
 _COMMENT_PATTERN: Final = re.compile(r"^(\s*)--")
@@ -90,7 +92,7 @@ _CHORD_HINT: Final = mark(
 )
 
 
-class SqlEditor(CodeEdit):
+class SqlEditor(CodeEditor):
     """Editor for one batch or several batches separated by GO."""
 
     def __init__(self, complete: FindCompletions, parent: QWidget | None = None) -> None:
@@ -196,16 +198,16 @@ class SqlEditor(CodeEdit):
             self.setTextCursor(cursor)
 
 
-DATABASE_BOX_WIDTH_MIN_PX: Final = 120
+DATABASE_SELECTOR_WIDTH_MIN_PX: Final = 120
 """Minimum width of the database list when large text leaves little space. The open list shows full names."""
 
 
-class DatabaseBox(QComboBox):
+class DatabaseSelector(QComboBox):
     """List to select the database of the connection. A selection sends a request to the server."""
 
-    wanted = Signal(str)
+    database_wanted = Signal(str)
     """Signal: name of the selected database."""
-    leave_wanted = Signal()
+    editor_focus_wanted = Signal()
     """Signal: Escape was pressed or a name was selected, so the editor should get the focus."""
 
     def __init__(self) -> None:
@@ -215,7 +217,7 @@ class DatabaseBox(QComboBox):
         self.setToolTip(escape_tip(tr("Database of this connection (Ctrl+U)")))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(12)
-        self.setMinimumWidth(DATABASE_BOX_WIDTH_MIN_PX)
+        self.setMinimumWidth(DATABASE_SELECTOR_WIDTH_MIN_PX)
         self.setProperty("small", "true")
         self.textActivated.connect(self._choose)
 
@@ -230,13 +232,13 @@ class DatabaseBox(QComboBox):
             self.setCurrentIndex(self.findText(current, Qt.MatchFlag.MatchExactly))
 
     def _choose(self, name: str) -> None:
-        self.leave_wanted.emit()
-        self.wanted.emit(name)
+        self.editor_focus_wanted.emit()
+        self.database_wanted.emit(name)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.leave_wanted.emit()
+            self.editor_focus_wanted.emit()
         else:
             super().keyPressEvent(event)
 
@@ -247,9 +249,9 @@ def _format_product(version: int) -> str:
     return f"{major}.{int(minor)}"
 
 
-STATUS_SCALE: Final = 0.88
+STATUS_FONT_SCALE: Final = 0.88
 
-STATES: Final = {
+CONNECTION_STATE_STYLES: Final = {
     # state: (symbol, token of the theme, text)
     "ready": ("●", "ok", mark("Connected.")),
     "disconnected": ("○", "idle", mark("Not connected. Execute opens the connection.")),
@@ -283,7 +285,7 @@ WAIT_TEXTS: Final = {
 
 DEFAULT_DATABASE: Final = "master"
 """Default database of a new connection."""
-PARSE_WORK_PER_TURN: Final = 8_000
+PARSE_WORK_PER_TURN_MAX: Final = 8_000
 """Work limit of one parsing step in units of engine/tsql/batches/work.py, about 8 ms."""
 
 
@@ -322,7 +324,7 @@ class QueryWindow(QWidget):
     announcement_ready = Signal(str)
     """Signal: text that a screen reader should announce."""
     database_wanted = Signal(str)
-    parsed = Signal()
+    parsing_ended = Signal()
     """Signal: parsing has ended."""
 
     def __init__(self, window: str, complete: FindCompletions, parent: QWidget | None = None) -> None:
@@ -339,12 +341,12 @@ class QueryWindow(QWidget):
         """
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
-        self._turn = QTimer(self, singleShot=True)
-        self._turn.timeout.connect(self._continue_parsing)
+        self._parse_timer = QTimer(self, singleShot=True)
+        self._parse_timer.timeout.connect(self._continue_parsing)
         self._last_facts = ""
         self._parts: list[str] = []
-        self.databases = DatabaseBox()
-        self.databases.wanted.connect(self.database_wanted)
+        self.databases = DatabaseSelector()
+        self.databases.database_wanted.connect(self.database_wanted)
         self._band = QLabel(textFormat=Qt.TextFormat.RichText)
         self._band.setObjectName("band")
         self.editor = SqlEditor(complete)
@@ -353,12 +355,12 @@ class QueryWindow(QWidget):
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)
         self.editor.message_ready.connect(self._show_status)
-        self.databases.leave_wanted.connect(self.editor.setFocus)
+        self.databases.editor_focus_wanted.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split.setObjectName("split")
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
-        self._shared = False
+        self._has_shared_height = False
         """True after the first division of the height. From then on the user moves the border."""
         self._state, self._facts = QLabel(), QLabel()
         self._state.setObjectName("state")
@@ -366,12 +368,12 @@ class QueryWindow(QWidget):
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # a database name may contain HTML
         self._lay_out()
         self.set_state("disconnected")
-        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_facts)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_status_values)
 
     def _lay_out(self) -> None:
         status = build_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
         head = build_row((self._band, 1), self.databases, margins=0, spacing=0)
-        lay_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
+        build_widget_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
         for shrinks in (
             self._state,
             self._facts,
@@ -382,8 +384,8 @@ class QueryWindow(QWidget):
 
     def _show_results(self) -> None:
         self.results.show()
-        if not self._shared:
-            self._shared = True
+        if not self._has_shared_height:
+            self._has_shared_height = True
             height = self._split.height()  # QSplitter distributes only the space above the minimum sizes
             self._split.setSizes(
                 [height * share // sum(EDITOR_RESULTS_SHARES) for share in EDITOR_RESULTS_SHARES]
@@ -392,7 +394,7 @@ class QueryWindow(QWidget):
     # --- states of a batch --------------------------------------------------------------------------------
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """True if a batch runs."""
         return self.state in ("sent", "running", "parsing")
 
@@ -419,7 +421,7 @@ class QueryWindow(QWidget):
         )
         state = "cancelled" if outcome.canceled else "failed" if outcome.failed else "done"
         self.set_state(state, f"{elapsed_text}   {rows}")
-        self._announce(f"{tr(STATES[state][2])} {outcome.summary}".strip())
+        self._announce(f"{tr(CONNECTION_STATE_STYLES[state][2])} {outcome.summary}".strip())
 
     def _announce(self, text: str) -> None:
         """Announce the end of a batch to a screen reader, because the focus stays in the editor."""
@@ -442,19 +444,19 @@ class QueryWindow(QWidget):
     def stop_parsing(self) -> None:
         """Stop the running syntax check."""
         self._parsing = None
-        self._turn.stop()
+        self._parse_timer.stop()
         self.set_state("cancelled")
 
     def _continue_parsing(self) -> None:
         if self._parsing is None:
             return
-        if not self._parsing.continue_to(self._parsing.spent + PARSE_WORK_PER_TURN):
-            self._turn.start(0)
+        if not self._parsing.continue_to(self._parsing.spent + PARSE_WORK_PER_TURN_MAX):
+            self._parse_timer.start(0)
             return
         messages, self._parsing = self._parsing.get_result(), None
         self._show_messages_only(messages)
         self.set_state("failed" if any(message.is_error for message in messages) else "parsed")
-        self.parsed.emit()
+        self.parsing_ended.emit()
 
     def clear_results(self) -> None:
         """Clear the results after a jump to another time, at which the batch may not have run."""
@@ -482,14 +484,14 @@ class QueryWindow(QWidget):
         if _drop_transient_fields(connection) == _drop_transient_fields(before):
             return
         self._paint_band()
-        self._show_facts(self._last_facts)
+        self._show_status_values(self._last_facts)
         if self.state in ("ready", "disconnected"):
             self.set_state("ready" if connection.login else "disconnected")
 
     def show_time(self, tick: int) -> None:
         """Update the elapsed time in the status line while a batch runs."""
         if self.started_tick is not None:
-            self._show_facts(formatting.format_hms((tick - self.started_tick) / TICKS_PER_S))
+            self._show_status_values(formatting.format_hms((tick - self.started_tick) / TICKS_PER_S))
 
     def toggle_results(self) -> None:
         """Show or hide the results."""
@@ -520,24 +522,24 @@ class QueryWindow(QWidget):
 
     # --- status line and band -----------------------------------------------------------------------------
 
-    def set_state(self, state: str, facts: str = "") -> None:
-        """Set the state. Show its text on the left of the status line and *facts* on the right."""
+    def set_state(self, state: str, status_values: str = "") -> None:
+        """Set the state. Show its text on the left of the status line and *status_values* on the right."""
         self.state = state
         self._show_status("")
-        self._show_facts(facts)
+        self._show_status_values(status_values)
 
     def _show_status(self, text: str) -> None:
         """Show *text*, or the text of the state if *text* is empty."""
-        sign, tone, words = STATES[self.state]
+        sign, tone, words = CONNECTION_STATE_STYLES[self.state]
         if self._connection.paused and self.state in PAUSED_TEXTS:
             words = PAUSED_TEXTS[self.state]
         elif self._connection.wait in WAIT_TEXTS and self.state == "running":
             words = WAIT_TEXTS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
-        color = theme.get_tokens(self.palette()).get_color(tone)
+        color = theme.get_theme_tokens(self.palette()).get_color(tone)
         self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
 
-    def _show_facts(self, suffix: str = "") -> None:
+    def _show_status_values(self, suffix: str = "") -> None:
         connection = self._connection
         self._last_facts = suffix
         server = (
@@ -547,9 +549,9 @@ class QueryWindow(QWidget):
         )
         self._parts = [part for part in (server, connection.login, connection.database, suffix) if part]
         self._facts.setToolTip(escape_tip("   ".join(self._parts)))
-        self._fit_facts()
+        self._fit_status_values()
 
-    def _fit_facts(self) -> None:
+    def _fit_status_values(self) -> None:
         """Show as many facts as fit next to the state text. The last facts are the most important."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
@@ -564,10 +566,10 @@ class QueryWindow(QWidget):
     def _shrink_fonts(self) -> None:
         """Use a smaller font, so that all facts fit into a window of 1366 pixels."""
         for label in (self._state, self._facts):
-            label.setFont(theme.resize_font(self.font(), STATUS_SCALE))
+            label.setFont(theme.resize_font(self.font(), STATUS_FONT_SCALE))
 
     def _paint_band(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         ground, text = colors.get_server_color(self._connection.server_number), colors.on_accent
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         database = f" · {self._connection.database}" if self._connection.database else ""

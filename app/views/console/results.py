@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.console.outcome import BatchOutcome, Rowset, format_as_text, list_message_lines
+from app.views.console.outcome import BatchOutcome, Rowset, format_outcome_as_text, list_message_lines
 from app.widgets import theme
 from app.widgets.reader import has_keyboard_focus
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -61,8 +61,8 @@ def build_columns(result: Rowset) -> list[TableColumn[Sequence[object]]]:
             title=title or tr("(No column name)"),
             is_name=True,
             text=lambda row: _format_cell(row[index]),
-            tone=lambda row: "muted" if row[index] is None else None,
-            tip=lambda row: _cut_tip(row[index]),
+            color_name=lambda row: "muted" if row[index] is None else None,
+            tip=lambda row: _format_tooltip(row[index]),
             sample=max(texts, key=len, default=""),
         )
 
@@ -73,10 +73,10 @@ def _format_cell(value: object) -> str:
     """Format a value for a grid. Cut long text, because painting it takes too long."""
     if isinstance(value, str) and len(value) > CELL_CHARACTERS_MAX:
         return value[:CELL_CHARACTERS_MAX] + "…"
-    return formatting.format_cell(value)
+    return formatting.format_result_cell(value)
 
 
-def _cut_tip(value: object) -> str:
+def _format_tooltip(value: object) -> str:
     if not isinstance(value, str) or len(value) <= CELL_CHARACTERS_MAX:
         return ""
     text = tr("{n} characters; only the first {shown} are shown and copied.")
@@ -102,8 +102,8 @@ class QueryResults(QTabWidget):
         """Outcome that the text page shows."""
         self._pending: list[tuple[int, Rowset]] = []
         """Result sets, with their numbers, that have no grid yet."""
-        self._turn = QTimer(self, singleShot=True)
-        self._turn.timeout.connect(self._make_grids)
+        self._grid_timer = QTimer(self, singleShot=True)
+        self._grid_timer.timeout.connect(self._make_grids)
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._grids = self._create_splitter()
@@ -166,14 +166,14 @@ class QueryResults(QTabWidget):
             self._grids.addWidget(grid)
         self._share_height()
         if self._pending:
-            self._turn.start(0)
+            self._grid_timer.start(0)
 
     def _show_text(self) -> None:
         """Update the results as text. The text is only created if that page is in use."""
         outcome = self._outcome if self._as_text else None
         if outcome is not self._text_of:
             self._text_of = outcome
-            self._text.setPlainText(format_as_text(outcome) if outcome else "")
+            self._text.setPlainText(format_outcome_as_text(outcome) if outcome else "")
 
     def show_as_text(self, as_text: bool) -> None:
         """Show results as text or in grids."""
@@ -232,8 +232,8 @@ class _MessagesTab(QPlainTextEdit):
         self._lines: list[MessageLine] = []
         self._pending: list[MessageLine] = []
         """Lines that are not added yet."""
-        self._turn = QTimer(self, singleShot=True)
-        self._turn.timeout.connect(self._append_next_lines)
+        self._append_timer = QTimer(self, singleShot=True)
+        self._append_timer.timeout.connect(self._append_next_lines)
 
     def show_lines(self, lines: list[MessageLine]) -> None:
         self._lines = lines
@@ -246,7 +246,7 @@ class _MessagesTab(QPlainTextEdit):
         """Append the next lines. Later turns of the event loop append the others."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         characters = count = 0
         while (
             count < len(self._pending)
@@ -266,7 +266,7 @@ class _MessagesTab(QPlainTextEdit):
                 self.document().findBlockByNumber(block).setUserState(line or -1)
         self._pending = self._pending[count:]
         if self._pending:
-            self._turn.start(0)
+            self._append_timer.start(0)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if not self._choose_line(self.cursorForPosition(event.position().toPoint()).block()):

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.reader import HistoryLine
 from app.words.language import tr
 from engine.events import Event, PowerShellData, get_data
@@ -41,19 +41,19 @@ class ShellWindow(QWidget):
         self.line.line_entered.connect(self._send)
         self._prompt = QLabel(PROMPT)
         entry = build_row(self._prompt, (self.line, 1), margins=(6, 2, 6, 2))
-        lay_column(self._band, (self.transcript, 1), entry, parent=self, margins=0, spacing=0)
+        build_widget_column(self._band, (self.transcript, 1), entry, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
 
-    def send(self) -> None:
+    def send_typed_line(self) -> None:
         """Send the typed line."""
         self.line.send_line()
 
     def _send(self, line: str) -> None:
         self.requested.emit(Input(0, "ps", (self.server, line)).line_without_time)
 
-    def show_answer(self, event: Event) -> None:
+    def show_output(self, event: Event) -> None:
         """Append a command and its output to the transcript."""
         if (line := get_data(event, PowerShellData)) is not None:
             self._append(f"{PROMPT} {line.command}", line.output, "bad" if line.refused else "")
@@ -66,13 +66,16 @@ class ShellWindow(QWidget):
         """Clear the transcript after a jump to another time."""
         self.transcript.clear()
 
-    def _append(self, command: str, output: str, tone: str) -> None:
+    def _append(self, command: str, output: str, color_name: str) -> None:
         cursor = self.transcript.textCursor()
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         if not self.transcript.document().isEmpty():
             cursor.insertBlock()
-        for text, color in ((command, colors.get_color("muted")), (output, colors.get_color(tone or "text"))):
+        for text, color in (
+            (command, colors.get_color("muted")),
+            (output, colors.get_color(color_name or "text")),
+        ):
             look = QTextCharFormat()
             look.setForeground(color)
             if text is not command:
@@ -82,7 +85,7 @@ class ShellWindow(QWidget):
         self.transcript.ensureCursorVisible()
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         ground, text = colors.get_color("text"), colors.get_color("surface")
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         for part in (self.transcript, self.line, self._prompt):

@@ -34,7 +34,7 @@ class ConsoleTool(Struct, frozen=True):
     callback: Callable[[], object]
 
 
-def build_actions(owner: QWidget, tools: Iterable[ConsoleTool]) -> dict[str, QAction]:
+def build_tool_actions(owner: QWidget, tools: Iterable[ConsoleTool]) -> dict[str, QAction]:
     """Return an action by name for each tool. They work while the focus is anywhere inside *owner*."""
     actions = {}
     for act in tools:
@@ -49,18 +49,18 @@ def build_actions(owner: QWidget, tools: Iterable[ConsoleTool]) -> dict[str, QAc
         owner.addAction(action)
     actions["text"].setCheckable(True)
     actions["history"].setCheckable(True)
-    show_icons(actions, owner.palette())
+    update_tool_icons(actions, owner.palette())
     return actions
 
 
-def show_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
+def update_tool_icons(actions: Mapping[str, QAction], palette: QPalette) -> None:
     """Set the icons of *actions* in the colors of the current theme."""
     for action in actions.values():
         if action.property("drawing"):
-            action.setIcon(theme.load_icon(action.property("drawing"), theme.get_tokens(palette)))
+            action.setIcon(theme.load_icon(action.property("drawing"), theme.get_theme_tokens(palette)))
 
 
-class ToolBar(QWidget):
+class ConsoleToolBar(QWidget):
     """Buttons next to the tabs. Rarely used buttons move into an overflow menu if space is short."""
 
     def __init__(self, actions: Mapping[str, QAction], new_menu: QMenu) -> None:
@@ -85,8 +85,8 @@ class ToolBar(QWidget):
         build_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
-    def shrink_to(self, room: int) -> None:
-        """Shrink to at most *room* pixels, if possible."""
+    def shrink_to(self, max_width_px: int) -> None:
+        """Shrink to at most *max_width_px* pixels, if possible."""
         height = self.fontMetrics().height()
         for button in self.buttons.values():
             button.setIconSize(QSize(height, height))
@@ -94,11 +94,11 @@ class ToolBar(QWidget):
         self.more.hide()
         self.new.setText(tr("New query ▾"))
         for name in OVERFLOW_ORDER:
-            if self.sizeHint().width() <= room:
+            if self.sizeHint().width() <= max_width_px:
                 return
             self.more.show()
             self.buttons[name].hide()
-        if self.sizeHint().width() > room:
+        if self.sizeHint().width() > max_width_px:
             self.new.setText("+ ▾")
 
     def _fill_overflow_menu(self, menu: QMenu) -> None:
@@ -106,7 +106,7 @@ class ToolBar(QWidget):
         menu.addActions([self._actions[name] for name, button in self.buttons.items() if button.isHidden()])
 
 
-class CloseButton(QToolButton):
+class TabCloseButton(QToolButton):
     """Close button of a tab."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class CloseButton(QToolButton):
         theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_theme)
 
     def _show_theme(self) -> None:
-        self.setIcon(theme.load_icon("close", theme.get_tokens(self.palette())))
+        self.setIcon(theme.load_icon("close", theme.get_theme_tokens(self.palette())))
 
 
 BUTTONS_WIDTH_SHARE_MIN: Final = 0.45
@@ -137,7 +137,7 @@ class ClosedWindow(Struct, frozen=True):
     """Title of the drill, if the window belongs to another run."""
 
 
-def parse_server(window: str) -> str:
+def parse_server_name(window: str) -> str:
     """Return the server of a window name, for example SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
@@ -173,13 +173,13 @@ class QueryTabs(QTabWidget):
     # --- windows ------------------------------------------------------------------------------------------
 
     @property
-    def current(self) -> QueryWindow | None:
+    def front_window(self) -> QueryWindow | None:
         """Query window in front, or None."""
         front = self.currentWidget()
         return front if isinstance(front, QueryWindow) else None
 
     @property
-    def current_shell(self) -> ShellWindow | None:
+    def front_shell(self) -> ShellWindow | None:
         """PowerShell window in front, or None."""
         front = self.currentWidget()
         return front if isinstance(front, ShellWindow) else None
@@ -201,7 +201,7 @@ class QueryTabs(QTabWidget):
             return window
         shell = ShellWindow(node)
         index = self.addTab(shell, f"{node} – PowerShell")
-        close = CloseButton()
+        close = TabCloseButton()
         close.clicked.connect(lambda: self.close_shell(shell))
         self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
         self.shell_opened.emit(shell)
@@ -217,10 +217,10 @@ class QueryTabs(QTabWidget):
 
     def focus_front_window(self) -> None:
         """Focus the front window."""
-        if self.current is not None:
-            self.current.editor.setFocus()
-        elif self.current_shell is not None:
-            self.current_shell.line.setFocus()
+        if self.front_window is not None:
+            self.front_window.editor.setFocus()
+        elif self.front_shell is not None:
+            self.front_shell.line.setFocus()
 
     def find_window(self, name: str) -> QueryWindow | None:
         """Return the query window *name*, or None if it is not open."""
@@ -240,8 +240,8 @@ class QueryTabs(QTabWidget):
         window = QueryWindow(name, lambda text, position: self._list_completions(name, text, position))
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
-        index = self.addTab(window, self.build_icon(window), name)
-        close = CloseButton()
+        index = self.addTab(window, self.build_tab_icon(window), name)
+        close = TabCloseButton()
         close.clicked.connect(lambda: self.close_wanted.emit(window))
         self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
         self.setCurrentIndex(index)
@@ -293,7 +293,7 @@ class QueryTabs(QTabWidget):
         new_window.editor.setFocus()
         return new_window
 
-    def list_targets(self, window: QueryWindow) -> list[str]:
+    def list_connection_targets(self, window: QueryWindow) -> list[str]:
         """Return connection strings for the server of *window* and for each listener.
 
         Each appears with and without read intent.
@@ -354,7 +354,7 @@ class QueryTabs(QTabWidget):
         for shell in self.list_shells():
             self.close_shell(shell)
         for name, text in drafts.items():
-            if parse_server(name) in servers:
+            if parse_server_name(name) in servers:
                 self.open_window(name, text, take_focus=False)
         if self.count():
             self.setCurrentIndex(0)
@@ -415,25 +415,27 @@ class QueryTabs(QTabWidget):
 
     # --- appearance ---------------------------------------------------------------------------------------
 
-    def refresh(self, window: QueryWindow) -> None:
+    def update_tab_icon(self, window: QueryWindow) -> None:
         """Update the tab's icon: the server's color, or the sign of a running query."""
-        self.setTabIcon(self.indexOf(window), self.build_icon(window))
+        self.setTabIcon(self.indexOf(window), self.build_tab_icon(window))
 
-    def build_icon(self, window: QueryWindow) -> QIcon:
+    def build_tab_icon(self, window: QueryWindow) -> QIcon:
         """Return the icon of a tab."""
-        if window.busy:
-            return QIcon(theme.render_pixmap("play", self.get_color(window.server, self.palette()), 16))
-        return self.build_square(window.server)
+        if window.is_busy:
+            return QIcon(
+                theme.render_pixmap("play", self.get_server_color(window.server, self.palette()), 16)
+            )
+        return self.build_server_icon(window.server)
 
-    def build_square(self, server: str) -> QIcon:
+    def build_server_icon(self, server: str) -> QIcon:
         """Return an icon with a square in the server's color."""
         mark = QPixmap(12, 12)
-        mark.fill(self.get_color(server, self.palette()))
+        mark.fill(self.get_server_color(server, self.palette()))
         return QIcon(mark)
 
-    def get_color(self, server: str, palette: QPalette) -> QColor:
+    def get_server_color(self, server: str, palette: QPalette) -> QColor:
         """Return the color of a server."""
-        return theme.get_tokens(palette).get_server_color(self._get_number(server))
+        return theme.get_theme_tokens(palette).get_server_color(self._get_number(server))
 
     def _get_number(self, server: str) -> int:
         names = list(self._world.instances) if self._world is not None else []
@@ -442,7 +444,7 @@ class QueryTabs(QTabWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         bar = self.cornerWidget(Qt.Corner.TopRightCorner)
-        if isinstance(bar, ToolBar):
+        if isinstance(bar, ConsoleToolBar):
             bar.shrink_to(
                 max(
                     self.width() - self.tabBar().sizeHint().width(),

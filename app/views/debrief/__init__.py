@@ -1,6 +1,6 @@
 """Debrief: the page after a run."""
 
 from app.views.debrief.failovers import list_phases
-from app.views.debrief.page import Debrief
+from app.views.debrief.page import DebriefView
 
-__all__ = ["Debrief", "list_phases"]
+__all__ = ["DebriefView", "list_phases"]

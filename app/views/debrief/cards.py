@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.debrief.model import DebriefModel, Grade, SummaryFigure, SummaryModel
-from app.view_models.debrief.verdict import Step, VerdictModel
+from app.view_models.debrief.verdict import ContinuationStep, VerdictModel
 from app.views.debrief.parts import build_label, build_muted_label
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import tr
 
@@ -36,7 +36,7 @@ def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
     card.setProperty("card", "true")
     if not narrow:
         card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
-    column = lay_column(parent=card, margins=(16, 10, 16, 12), spacing=6)
+    column = build_widget_column(parent=card, margins=(16, 10, 16, 12), spacing=6)
     if not narrow:
         column.addStrut(SCORE_CARD_WIDTH_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
@@ -57,7 +57,7 @@ def _build_score_row(total: float, grade: Grade) -> QHBoxLayout:
     maximum_label.setWordWrap(False)
     badge = build_label(grade.text, 1.1, bold=True)
     badge.setWordWrap(False)
-    badge.setProperty("badge", grade.tone)
+    badge.setProperty("badge", grade.color_name)
     row.addWidget(number, 0, Qt.AlignmentFlag.AlignBottom)
     row.addWidget(maximum_label, 0, Qt.AlignmentFlag.AlignBottom)
     row.addStretch()
@@ -80,7 +80,7 @@ def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
         value = build_label(figure.value, bold=True)
         value.setWordWrap(False)
         value.setObjectName(figure.key)
-        value.setProperty("tone", figure.tone)
+        value.setProperty("tone", figure.color_name)
         for part in (name, value):
             part.setToolTip(figure.tip)
         grid.addWidget(name, number, 0)
@@ -97,8 +97,8 @@ class VerdictCard(QFrame):
     def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:
         super().__init__()
         self.setProperty("verdict", "")
-        self._text = lay_column(spacing=5)
-        column = lay_column(
+        self._text = build_widget_column(spacing=5)
+        column = build_widget_column(
             self._text,
             (learn, 0, Qt.AlignmentFlag.AlignLeft),
             0,
@@ -125,7 +125,7 @@ class VerdictCard(QFrame):
                 widget.deleteLater()
         for part in _build_explanation(verdict, model):
             self._text.addWidget(part)
-        self.setProperty("verdict", verdict.tone if verdict is not None else "")
+        self.setProperty("verdict", verdict.color_name if verdict is not None else "")
         self.style().unpolish(self)
         self.style().polish(self)
 
@@ -155,20 +155,20 @@ def _build_explanation(verdict: VerdictModel | None, model: DebriefModel) -> lis
         if model.is_analyzing and not model.report["score"]["scored"]:
             text = tr("Preparing…")
         return [build_label(text, SENTENCE_SCALE, bold=True)]
-    lead = build_label(verdict.lead, bold=True)
-    lead.setProperty("tone", verdict.tone)
+    lead = build_label(verdict.card_heading, bold=True)
+    lead.setProperty("tone", verdict.color_name)
     sentence = build_label(verdict.sentence, SENTENCE_SCALE, bold=True)
     sentence.setObjectName("sentence")
     parts: list[QWidget] = [lead, sentence]
-    if verdict.heading:
-        parts += [_build_line(), build_muted_label(verdict.heading)]
+    if verdict.steps_heading:
+        parts += [_build_line(), build_muted_label(verdict.steps_heading)]
     if verdict.steps:
         parts.append(_build_steps(verdict.steps))
     parts += [build_label(line) for line in verdict.lines]
     return parts
 
 
-def _build_steps(steps: Sequence[Step]) -> QWidget:
+def _build_steps(steps: Sequence[ContinuationStep]) -> QWidget:
     box = QWidget()
     box.setObjectName("steps")
     grid = QGridLayout(box)

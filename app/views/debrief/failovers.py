@@ -9,19 +9,19 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.debrief.parts import build_label
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.judging.shapes import ReportRow
 
-DETECTION: Final = mark("detection")
-PREPARATION: Final = mark("until the command")
+DETECTION_PHASE: Final = mark("detection")
+PREPARATION_PHASE: Final = mark("until the command")
 """Name of the phase before the command of a requested failover."""
 
 PHASES: Final = (
-    ("failed", "detected", DETECTION, None),
+    ("failed", "detected", DETECTION_PHASE, None),
     ("detected", "redo_done", mark("redo"), 1),
     ("redo_done", "decided", mark("quorum"), 2),
     ("decided", "online", mark("role change"), 0),
@@ -40,10 +40,13 @@ class FailoverPanel(QWidget):
     """Panel of a failover: its phases, its time, and the published time or the reason why there is none."""
 
     def __init__(
-        self, failover: ReportRow, unlike: str = "", estimate: GroupFailoverEstimate | None = None
+        self,
+        failover: ReportRow,
+        incomparable_reason: str = "",
+        estimate: GroupFailoverEstimate | None = None,
     ) -> None:
         super().__init__()
-        layout = lay_column(parent=self, margins=0, spacing=4)
+        layout = build_widget_column(parent=self, margins=0, spacing=4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
         layout.addWidget(
             build_label(
@@ -53,7 +56,7 @@ class FailoverPanel(QWidget):
             )
         )
         layout.addWidget(_PhaseBar(failover))
-        layout.addWidget(build_label(format_verdict(failover, unlike)))
+        layout.addWidget(build_label(format_comparison(failover, incomparable_reason)))
         if estimate is not None:
             layout.addWidget(build_label(format_recovery_time(estimate, failover)))
             layout.addWidget(build_label(format_data_loss(estimate, failover)))
@@ -133,14 +136,14 @@ def list_phases(failover: ReportRow) -> list[tuple[str, float]]:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
             ordered = start == "failed" and failover.get("kind") != "automatic"
-            phases.append((PREPARATION if ordered else name, to_s - from_s))
+            phases.append((PREPARATION_PHASE if ordered else name, to_s - from_s))
     return phases
 
 
-def format_verdict(failover: ReportRow, unlike: str = "") -> str:
+def format_comparison(failover: ReportRow, incomparable_reason: str = "") -> str:
     """Format the time of a failover and compare it with the published time.
 
-    *unlike*: reason why they are not comparable.
+    *incomparable_reason*: reason why they are not comparable.
     """
     failover_s = failover.get("failover_s")
     if failover_s is None:
@@ -158,10 +161,12 @@ def format_verdict(failover: ReportRow, unlike: str = "") -> str:
     published = failover.get("published_s")
     if published is None:
         comparison = tr("No comparable figure is published.")
-        if unlike:
-            comparison = tr("Not compared with published times: {reason}.").format(reason=said_of(unlike))
+        if incomparable_reason:
+            comparison = tr("Not compared with published times: {reason}.").format(
+                reason=said_of(incomparable_reason)
+            )
         return f"{text} {comparison} {losses}".rstrip()
-    share = formatting.format_percent(failover_s / published - 1.0, 0, sign=True)
+    share = formatting.format_percent(failover_s / published - 1.0, 0, shows_plus=True)
     published_text = tr("Published: {time} ({reference}), {share}.").format(
         time=formatting.format_seconds(published, 1), reference=failover["published_ref"], share=share
     )
@@ -193,7 +198,7 @@ class _PhaseBar(QWidget):
         return rows
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
@@ -211,7 +216,7 @@ class _PhaseBar(QWidget):
             name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
-        tones[PREPARATION] = colors.idle
+        tones[PREPARATION_PHASE] = colors.idle
         for name, seconds in self._phases:
             text, width = f"{tr(name)} {formatting.format_seconds(seconds)}", self.width() * seconds / total
             box = QRectF(x, 0, max(1.5, width - 1.5), tall)

@@ -5,11 +5,11 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import build_label, build_muted_label, build_rows_with_marks, format_loss
+from app.views.debrief.parts import build_label, build_muted_label, build_rows_with_symbols, format_loss
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import tr
 from app.words.localization import describe_cause, shorten_line
 from app.words.localization import localize as said_of
@@ -18,20 +18,20 @@ from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.mistakes import Mistake
 from engine.model import Tick
 
-Retry = Callable[[float, str], None]
+StartRetry = Callable[[float, str], None]
 """Callback of a retry: its start time in seconds, and the notice to show then."""
 
 
-def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -> QPushButton:
+def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: StartRetry) -> QPushButton:
     """Build a button for a retry from *begin*, early enough to do *action* by *due_tick*."""
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
         text = tr("Retry {left} before this ({moment})")
         notice = tr("{left} until {at}: {what}").format(
-            left=remaining_time, at=format_moment(due_tick), what=action
+            left=remaining_time, at=format_run_tick(due_tick), what=action
         )
-    button = QPushButton(text.format(left=remaining_time, moment=format_moment(begin)))
+    button = QPushButton(text.format(left=remaining_time, moment=format_run_tick(begin)))
     button.setToolTip(tr("Enough time to look and type. The clock is paused until you press Run."))
     button.clicked.connect(lambda _=False: retry(begin / TICKS_PER_S, notice))
     return button
@@ -55,7 +55,7 @@ CAUSE_LENGTH_MAX: Final = 220
 
 
 def build_mistakes(
-    mistake_list: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
+    mistake_list: Sequence[Mistake], can_retry: bool, retry: StartRetry, watch: Callable[[float], None]
 ) -> list[QWidget]:
     """Return widgets for the mistakes, costliest first.
 
@@ -63,7 +63,7 @@ def build_mistakes(
     by lost points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
-    rows = build_rows_with_marks(
+    rows = build_rows_with_symbols(
         [
             (
                 format_loss(mistake.points),
@@ -111,10 +111,10 @@ def format_counterfactual(action: ActionImpact) -> str:
 
 
 def _build_mistake_column(
-    mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]
+    mistake: Mistake, can_retry: bool, retry: StartRetry, watch: Callable[[float], None]
 ) -> QVBoxLayout:
-    words = lay_column(
-        build_label(f"{format_moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2
+    words = build_widget_column(
+        build_label(f"{format_run_tick(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2
     )
     if mistake.cause:
         words.addWidget(build_label(shorten_line(describe_cause(mistake), CAUSE_LENGTH_MAX)))
@@ -127,13 +127,13 @@ def _build_mistake_column(
     return words
 
 
-def _build_buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
+def _build_buttons(mistake: Mistake, retry: StartRetry, watch: Callable[[float], None]) -> FlowLayout:
     cause_tick = mistake.cause_tick
     tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
     description = describe_cause(mistake) if mistake.is_omission else said_of(mistake.what)
     button = build_retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
-    look.setToolTip(tr("Show the run at {moment}").format(moment=format_moment(mistake.retry_tick)))
+    look.setToolTip(tr("Show the run at {moment}").format(moment=format_run_tick(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
     return build_button_row(button, look)

@@ -26,7 +26,7 @@ from app.views.debrief.parts import build_card, build_label, build_muted_label
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -35,13 +35,13 @@ from engine.inputs import Input
 from engine.overrides import override
 from engine.verbs.lines import parse_script
 
-NARROW_UNITS: Final = 46
+NARROW_WIDTH_UNITS: Final = 46
 """Width in line heights below which the cards are stacked."""
-MARGIN_PX: Final = 22
+PAGE_MARGIN_PX: Final = 22
 """Left and right margin of the page."""
-GAP_PX: Final = 10
+CARD_GAP_PX: Final = 10
 """Gap between the two cards."""
-TABS_LINES: Final = 17
+TABS_HEIGHT_MIN_LINES: Final = 17
 """Minimum height of the tabs in line heights. If there is less space, the page scrolls."""
 TIME_TOLERANCE_S: Final = 0.005
 """Tolerance within which two times count as equal: half a tick."""
@@ -62,7 +62,7 @@ ANALYSIS_TABS: Final = (SCORE, TIMELINE)
 """Tabs that change when the analysis finds better continuations."""
 
 
-class Debrief(QScrollArea):
+class DebriefView(QScrollArea):
     """Page about a finished run. Its `DebriefModel` gets more results during the analysis."""
 
     retry_wanted = Signal(float, str)
@@ -97,12 +97,12 @@ class Debrief(QScrollArea):
         self._verdict: VerdictModel | None = None
         self._asks = self._asks_first = False
         self._form: ReflectionForm | None = None
-        self._moment_s: float | None = None
+        self._selected_s: float | None = None
         self._journal: list[Input] = []
         self._built_narrow = False
         self._tab = SCORE
         self._share = 0.0
-        self._actions = tabs.PageActions(
+        self._actions = tabs.TabCallbacks(
             self.retry_wanted.emit, self._offer_retry, self.watch_wanted.emit, self.best_continuation_wanted.emit,
             self.solution_wanted.emit, self.longer_search_wanted.emit, self.export_wanted.emit,
             self.reflection_toggled.emit,
@@ -116,7 +116,7 @@ class Debrief(QScrollArea):
     def show_run(self, model: DebriefModel, asks_reflection: bool = False, asks_first: bool = False) -> None:
         """Show a run. If *asks_reflection*, first show only a form for the user's reflection."""
         self._asks, self._asks_first = asks_reflection, asks_first
-        self._model, self._moment_s, self._share = model, None, 0.0
+        self._model, self._selected_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
         # the curve of a good run is flat and has no information
@@ -133,7 +133,9 @@ class Debrief(QScrollArea):
         new_review = before.review is not model.review
         self._show_verdict()
         changed_parts = (
-            {*(REVIEW_TABS if new_review else ()), *ANALYSIS_TABS} if _is_different(before, model) else set()
+            {*(REVIEW_TABS if new_review else ()), *ANALYSIS_TABS}
+            if _has_new_results(before, model)
+            else set()
         )
         for tab in sorted(changed_parts):
             self._rebuild_tab(tab)
@@ -164,7 +166,9 @@ class Debrief(QScrollArea):
         self._built_narrow = self._is_narrow()
         self._form = None
         widget = QWidget()
-        column = lay_column(parent=widget, margins=(MARGIN_PX, 8, MARGIN_PX, 10), spacing=10)
+        column = build_widget_column(
+            parent=widget, margins=(PAGE_MARGIN_PX, 8, PAGE_MARGIN_PX, 10), spacing=10
+        )
         self._make_buttons(widget)
         if self._model is not None and self._asks:
             self._form = ReflectionForm()
@@ -201,7 +205,7 @@ class Debrief(QScrollArea):
         cards = QBoxLayout(
             QBoxLayout.Direction.TopToBottom if self._built_narrow else QBoxLayout.Direction.LeftToRight
         )
-        cards.setSpacing(GAP_PX)
+        cards.setSpacing(CARD_GAP_PX)
         self._score_card = build_score_card(model.build_summary(), self._built_narrow)
         self._card = VerdictCard((self._next_button, self._retry), self._learn)
         cards.addWidget(self._score_card)
@@ -216,7 +220,7 @@ class Debrief(QScrollArea):
         row = build_row(parent=head, margins=0, spacing=10)
         title, facts = build_label(summary.title, 1.35, bold=True), build_muted_label(summary.facts)
         if self._built_narrow:
-            names = lay_column(title, facts)
+            names = build_widget_column(title, facts)
             row.addLayout(names, 1)
         else:
             title.setWordWrap(False)
@@ -236,7 +240,7 @@ class Debrief(QScrollArea):
         for text, do, offered in (
             (tr("Retry from the start"), lambda: self.retry_wanted.emit(0.0, ""), model.can_retry),
             (tr("Play a variation"), self.new_seed_wanted.emit, model.can_retry and scored),
-            (tr("Watch this run"), lambda: self.watch_wanted.emit(self._moment_s or 0.0), reviewed),
+            (tr("Watch this run"), lambda: self.watch_wanted.emit(self._selected_s or 0.0), reviewed),
             (tr("Watch the reference solution"), self.solution_wanted.emit, model.has_solution),
             (tr("Branches"), self.branches_wanted.emit, reviewed),
             (tr("History"), self.history_wanted.emit, True),
@@ -263,14 +267,18 @@ class Debrief(QScrollArea):
         self._choose_primary(self._next_button if has_done_well else self._retry)
         self._next_button.set_key("Enter" if has_done_well else "N")
         self._retry.set_key(
-            "Enter" if not has_done_well else "V" if verdict is not None and verdict.retry is None else "R"
+            "Enter"
+            if not has_done_well
+            else "V"
+            if verdict is not None and verdict.retry_point is None
+            else "R"
         )
         self._card.show_primary(self._primary)
         self._fit_buttons()
 
     def _show_retry(self, verdict: VerdictModel | None, model: DebriefModel) -> None:
-        if verdict is not None and verdict.retry is not None:
-            time_text = formatting.format_run_time(verdict.retry.begin_s)
+        if verdict is not None and verdict.retry_point is not None:
+            time_text = formatting.format_run_time(verdict.retry_point.begin_s)
             self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=time_text))
         elif verdict is None and model.is_analyzing and model.report["score"]["scored"]:
             self._retry.setText(tr("Retry before this mistake"))
@@ -296,7 +304,7 @@ class Debrief(QScrollArea):
             self.take_focus()
 
     def _retry_mistake(self) -> None:
-        retry = self._verdict.retry if self._verdict is not None else None
+        retry = self._verdict.retry_point if self._verdict is not None else None
         if (
             retry is None
             and self._verdict is not None
@@ -313,7 +321,7 @@ class Debrief(QScrollArea):
 
     def _make_tabs(self) -> QTabWidget:
         self._tabs = _DebriefTabs()
-        self._tabs.setMinimumHeight(TABS_LINES * self.fontMetrics().height())
+        self._tabs.setMinimumHeight(TABS_HEIGHT_MIN_LINES * self.fontMetrics().height())
         self._tabs.setUsesScrollButtons(True)
         self._state = QLabel()
         self._state.setProperty("muted", "true")
@@ -347,7 +355,7 @@ class Debrief(QScrollArea):
             TIMELINE: lambda: tabs.build_timeline_tab(model, do),
             POINTS: lambda: tabs.build_points_tab(model, do, narrow, self._asks_first),
             COMMANDS: lambda: tabs.build_commands_tab(model, do, narrow),
-            STORY: lambda: tabs.build_story_tab(model, narrow),
+            STORY: lambda: tabs.build_outages_tab(model, narrow),
             EVIDENCE: lambda: tabs.build_evidence_tab(model, narrow),
             EXPORT: lambda: tabs.build_export_tab(model, do),
         }
@@ -390,7 +398,7 @@ class Debrief(QScrollArea):
 
     def _offer_retry(self, t_s: float) -> None:
         """Offer a retry that prepares for the time *t_s*."""
-        self._moment_s = t_s
+        self._selected_s = t_s
         if self._model is None or not self._model.can_retry:
             return
         begin_s = self._compute_retry_start_s()
@@ -408,7 +416,7 @@ class Debrief(QScrollArea):
 
     def _compute_retry_start_s(self) -> float:
         """Return the start time of the retry. If an event is selected, start early enough to prepare for it."""
-        at_s = self._moment_s or 0.0
+        at_s = self._selected_s or 0.0
         if not any(abs(at_s - event_s) < TIME_TOLERANCE_S for event_s in self._list_event_times_s()):
             return at_s
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
@@ -427,16 +435,16 @@ class Debrief(QScrollArea):
 
     def _is_narrow(self) -> bool:
         """Return True if the page is too narrow for two columns."""
-        return self.width() < NARROW_UNITS * self.fontMetrics().height()
+        return self.width() < NARROW_WIDTH_UNITS * self.fontMetrics().height()
 
     def _fit_buttons(self) -> None:
         """Fit the buttons into the width next to the figures."""
         if self._model is None or self._asks:
             return
-        room = self.viewport().width() - 2 * MARGIN_PX
+        room = self.viewport().width() - 2 * PAGE_MARGIN_PX
         if not self._built_narrow:
             self._score_card.ensurePolished()
-            room -= self._score_card.sizeHint().width() + GAP_PX
+            room -= self._score_card.sizeHint().width() + CARD_GAP_PX
         self._card.arrange_buttons(room)
 
     @override
@@ -479,13 +487,13 @@ class _DebriefTabs(QTabWidget):
         return QSize(super().sizeHint().width(), self.minimumHeight())
 
 
-def _build_button(text: str, do: Callable[[], object], parent: QWidget, key: str = "") -> KeyButton:
+def _build_button(text: str, callback: Callable[[], object], parent: QWidget, key: str = "") -> KeyButton:
     button = KeyButton(text, key, parent)
-    button.clicked.connect(lambda _=False: do())
+    button.clicked.connect(lambda _=False: callback())
     return button
 
 
-def _is_different(old_model: DebriefModel, new_model: DebriefModel) -> bool:
+def _has_new_results(old_model: DebriefModel, new_model: DebriefModel) -> bool:
     return _get_analysis(old_model) != _get_analysis(new_model)
 
 

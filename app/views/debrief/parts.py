@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -29,7 +29,7 @@ def build_card(title: str, *parts: QWidget) -> QFrame:
     """Build a framed card with a title."""
     card = QFrame()
     card.setProperty("card", "true")
-    layout = lay_column(
+    layout = build_widget_column(
         build_label(title, 1.15, bold=True), parent=card, margins=(18, 12, 18, 16), spacing=10
     )
     for part in parts:
@@ -104,18 +104,18 @@ def format_loss(points: float) -> str:
     return f"−{formatting.format_plain_number(round(points, 1))}"
 
 
-def build_rows_with_marks(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
+def build_rows_with_symbols(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
     """Build rows from (mark, name of the mark, text). A mark is, for example, a number of lost points."""
-    sides = [_build_mark(mark, called) for mark, called, _ in rows]
+    sides = [_build_symbol(mark, called) for mark, called, _ in rows]
     for cell_side in sides:
         cell_side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))
     return [_build_row(widget, words) for widget, (_, _, words) in zip(sides, rows, strict=True)]
 
 
-def _build_mark(mark: str, name: str) -> QWidget:
+def _build_symbol(symbol: str, name: str) -> QWidget:
     box = QWidget()
-    column = lay_column(parent=box, margins=0, spacing=2)
-    for part in (build_label(mark, 1.35, bold=True), build_muted_label(name)):
+    column = build_widget_column(parent=box, margins=0, spacing=2)
+    for part in (build_label(symbol, 1.35, bold=True), build_muted_label(name)):
         part.setWordWrap(False)
         column.addWidget(part)
     column.addStretch()
@@ -135,7 +135,7 @@ def build_code_label(text: str) -> QLabel:
     return code_label
 
 
-def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
+def build_step_list(rows: Sequence[tuple[str, str]]) -> QWidget:
     """Build a list of times and actions. Long actions wrap."""
     box, grid = _build_grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
@@ -168,7 +168,7 @@ class PointsLabel(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()

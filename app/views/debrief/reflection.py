@@ -19,7 +19,7 @@ from app.widgets.layouts import build_row
 from app.words import formatting
 from app.words.language import tr
 
-FIELD_LINES: Final = 3
+FIELD_HEIGHT_LINES: Final = 3
 """Height of a text field in lines."""
 
 
@@ -34,7 +34,7 @@ class ReflectionForm(QWidget):
         self.happened, self.otherwise = QPlainTextEdit(), QPlainTextEdit()
         for text in (self.happened, self.otherwise):
             text.setTabChangesFocus(True)
-            text.setFixedHeight((FIELD_LINES + 1) * text.fontMetrics().lineSpacing())
+            text.setFixedHeight((FIELD_HEIGHT_LINES + 1) * text.fontMetrics().lineSpacing())
         self.expected = QLineEdit()
         self.expected.setValidator(QIntValidator(0, 100, self))
         self.expected.setMaximumWidth(self.expected.fontMetrics().averageCharWidth() * 10)
@@ -61,7 +61,7 @@ class ReflectionForm(QWidget):
         self.answered.emit(Reflection(happened, alternative, float(expected) if expected else None))
 
 
-def build_reflection(reflection: Reflection, score: float | None) -> list[QWidget]:
+def build_reflection_widgets(reflection: Reflection, score: float | None) -> list[QWidget]:
     """Build widgets that show the reflection next to the result of the run."""
     widgets: list[QWidget] = []
     if reflection.expected_score is not None and score is not None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from app.view_models.debrief.model import SummaryModel
 from app.views.debrief.parts import build_label, build_muted_label, build_table
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
@@ -16,13 +16,13 @@ from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
-DATABASES_MAX: Final = 6
+DESCRIBED_DATABASES_MAX: Final = 6
 """Maximum number of databases that are described separately.
 
 If there are more, the databases with the longest downtime or unprotected time are described.
 """
 
-NOTICEABLE_S: Final = 5.0
+EXCESS_DOWNTIME_MIN_S: Final = 5.0
 """Minimum excess of the clients' downtime over the database's downtime that the debrief mentions. Assumed
 value.
 """
@@ -62,13 +62,13 @@ def build_figures(
                 *(_format_amount(row.key, account[row.key]) for row in columns),
                 "",
             ]
-            for name, account in worst[:DATABASES_MAX]
+            for name, account in worst[:DESCRIBED_DATABASES_MAX]
         ]
         heads = ("", *(row.label for row in columns), "")
         widgets.append(build_table(heads, cells, (0, *(0 for _ in columns), 1), narrow))
-    if len(worst) > DATABASES_MAX:
+    if len(worst) > DESCRIBED_DATABASES_MAX:
         rest_text = tr("{count} more databases, none in a worse state").format(
-            count=len(worst) - DATABASES_MAX
+            count=len(worst) - DESCRIBED_DATABASES_MAX
         )
         widgets.append(build_muted_label(rest_text))
     return widgets
@@ -85,15 +85,19 @@ def build_goals(report: Report) -> list[QWidget]:
     return widgets
 
 
-def build_story(review: Review, report: Report) -> list[QWidget]:
+def build_outages(review: Review, report: Report) -> list[QWidget]:
     """Return a description of each outage, of clients that waited longer, and of each data loss."""
     groups = _group_outages(review.outages)
-    outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DATABASES_MAX]]
-    if len(groups) > DATABASES_MAX:
+    outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DESCRIBED_DATABASES_MAX]]
+    if len(groups) > DESCRIBED_DATABASES_MAX:
         more_text = tr("{count} more outages (of other databases, or later).")
-        outages.append(build_muted_label(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+        outages.append(
+            build_muted_label(more_text.format(count=sum(map(len, groups[DESCRIBED_DATABASES_MAX:]))))
+        )
     outages += _build_client_rows(report)
-    outages += [_build_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
+    outages += [
+        _build_loss(review, number) for number in range(min(len(review.lost), DESCRIBED_DATABASES_MAX))
+    ]
     if not outages:
         outages.append(build_label(tr("No client downtime and no data loss.")))
     return outages
@@ -103,9 +107,9 @@ def _build_client_rows(report: Report) -> Iterator[QWidget]:
     """Yield a label for each database whose clients were down noticeably longer than the database."""
     rows = report["clients"]["databases"] if "clients" in report else {}
     text = tr("Clients of {database} could not work for {length}. The database was down for {down}.")
-    for name, row in list(rows.items())[:DATABASES_MAX]:
+    for name, row in list(rows.items())[:DESCRIBED_DATABASES_MAX]:
         down_s = report["availability"]["databases"][name]["downtime_s"]
-        if row["downtime_s"] - down_s >= NOTICEABLE_S:
+        if row["downtime_s"] - down_s >= EXCESS_DOWNTIME_MIN_S:
             length, down = (
                 formatting.format_seconds(duration_s, 1) for duration_s in (row["downtime_s"], down_s)
             )
@@ -142,8 +146,8 @@ def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
     return build_label(
         text.format(
             database=_format_names(group),
-            start=format_moment(outage.span.from_tick),
-            end=format_moment(outage.span.to_tick),
+            start=format_run_tick(outage.span.from_tick),
+            end=format_run_tick(outage.span.to_tick),
             length=formatting.format_seconds(outage.span.ticks / TICKS_PER_S, 1),
             why=f"{said_of(outage.summary)} {_format_obstacles(outage, review)}".strip(),
         )
@@ -167,7 +171,7 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     lines = [
         f"{said_of(guard.name)} "
         + (
-            tr("(not since {moment})").format(moment=format_moment(since_tick))
+            tr("(not since {moment})").format(moment=format_run_tick(since_tick))
             if since_tick
             else tr("(never)")
         )
@@ -190,7 +194,7 @@ def _build_loss(review: Review, number: int) -> QWidget:
             count=formatting.format_number(transactions.transactions),
             database=transactions.database,
             size=formatting.format_kb(transactions.kb),
-            moment=format_moment(transactions.tick),
+            moment=format_run_tick(transactions.tick),
             server=transactions.server,
         ),
         1.0,
@@ -201,7 +205,7 @@ def _build_loss(review: Review, number: int) -> QWidget:
 def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     """Return a table per outage with the requirements of an automatic failover and whether they were met."""
     widgets: list[QWidget] = []
-    for group in _group_outages(review.outages)[:DATABASES_MAX]:
+    for group in _group_outages(review.outages)[:DESCRIBED_DATABASES_MAX]:
         outage = group[0]
         lanes = review.lanes.get(outage.database)
         if lanes is None or not lanes.preconditions or outage.by == "manual":
@@ -210,8 +214,8 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
         head = tr("{database}, from {start} to {end}")
         title = head.format(
             database=_format_names(group),
-            start=format_moment(outage.span.from_tick),
-            end=format_moment(outage.span.to_tick),
+            start=format_run_tick(outage.span.from_tick),
+            end=format_run_tick(outage.span.to_tick),
         )
         widgets.append(build_label(title, 1.0, bold=True))
         heads = ("", tr("Requirement"), tr("Met?"), tr("Where to check"))
@@ -238,7 +242,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
         if key in ticks_by_guard:
             start_tick = ticks_by_guard[key]
             status_text = (
-                tr("no, since {moment}").format(moment=format_moment(start_tick))
+                tr("no, since {moment}").format(moment=format_run_tick(start_tick))
                 if start_tick
                 else tr("never")
             )
@@ -249,7 +253,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
                 tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
             )
             status_text = status_text.format(
-                moment=format_moment(held_span.from_tick) if held_span is not None else ""
+                moment=format_run_tick(held_span.from_tick) if held_span is not None else ""
             )
             mark_of = "✓" if held_span is not None else "·"
             rows.append(

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWi
 
 from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
-from app.view_models.value_curve import list_refused
+from app.view_models.value_curve import list_refused_batches
 from app.views.debrief import par, story
 from app.views.debrief.failovers import FailoverPanel, build_attempt_label, describe_missing_parts
-from app.views.debrief.mistakes import Retry, build_mistakes
+from app.views.debrief.mistakes import StartRetry, build_mistakes
 from app.views.debrief.parts import (
     PointsLabel,
     build_card,
@@ -21,12 +21,12 @@ from app.views.debrief.parts import (
     build_muted_label,
     build_table,
 )
-from app.views.debrief.reflection import build_reflection, build_reflection_checkbox
+from app.views.debrief.reflection import build_reflection_widgets, build_reflection_checkbox
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.strip import TimeStrip
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.strip import TimelineStrip
 from app.words import formatting
-from app.words.formatting import format_moment
+from app.words.formatting import format_run_tick
 from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from app.words.localization import localize as said_of
@@ -38,7 +38,7 @@ from engine.drill.judging.review import ReferenceComparison
 from engine.drill.judging.shapes import Calibration, ItemJson, Report, ReportRow
 from engine.drill.par.account import SegmentWithBest
 
-LINE_LENGTH_MAX: Final = 220
+STEP_LENGTH_MAX: Final = 220
 """Maximum number of characters of a step. Exported files contain the full text."""
 
 
@@ -52,13 +52,13 @@ def build_reference(
     rows: list[tuple[str | QWidget, ...]] = []
     for step in solution.steps:
         done_text = (
-            tr("at {moment}").format(moment=format_moment(step.done_tick))
+            tr("at {moment}").format(moment=format_run_tick(step.done_tick))
             if step.done_tick is not None
             else tr("never")
         )
         rows.append(
             (
-                build_muted_label(format_moment(step.tick)),
+                build_muted_label(format_run_tick(step.tick)),
                 _build_step(describe_input(step.line, choices_by_question), step.why),
                 done_text,
             )
@@ -70,9 +70,9 @@ def build_reference(
         parts.append(build_label(tr("Your other actions"), 1.0, bold=True))
         later_steps = [
             (
-                build_muted_label(format_moment(item.tick)),
+                build_muted_label(format_run_tick(item.tick)),
                 build_code_label(
-                    shorten_line(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)
+                    shorten_line(describe_input(item.line_without_time, choices_by_question), STEP_LENGTH_MAX)
                 ),
             )
             for item in solution.besides
@@ -82,18 +82,18 @@ def build_reference(
 
 
 def _build_step(line: str, reason: str) -> QWidget:
-    line_label = build_code_label(shorten_line(line, LINE_LENGTH_MAX))
+    line_label = build_code_label(shorten_line(line, STEP_LENGTH_MAX))
     if not reason:
         return line_label
     box = QWidget()
-    lay_column(line_label, build_muted_label(reason), parent=box, margins=0, spacing=1)
+    build_widget_column(line_label, build_muted_label(reason), parent=box, margins=0, spacing=1)
     return box
 
 
 def build_question(row: ReportRow) -> QWidget:
     """Build a widget with a question, the trainee's answer and the right answers."""
     box = QWidget()
-    layout = lay_column(
+    layout = build_widget_column(
         build_label(f"{formatting.format_run_time(row['asked_t_s'], 1)}  {row['text']}", 1.0, bold=True),
         parent=box,
         margins=0,
@@ -179,10 +179,10 @@ EXPORT_LABELS: Final = (
 """Kind of file, and the text of its button."""
 
 
-class PageActions(Struct, frozen=True):
+class TabCallbacks(Struct, frozen=True):
     """Callbacks of the buttons in the tabs."""
 
-    retry: Retry
+    retry: StartRetry
     select_time: Callable[[float], None]
     """Select a time in seconds, from which a retry is offered."""
     watch_run: Callable[[float], None]
@@ -197,7 +197,7 @@ class PageActions(Struct, frozen=True):
 def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
     """Return a scroll area with *parts* in a column."""
     widget = QWidget()
-    column = lay_column(parent=widget, margins=(14, 10, 14, 12), spacing=10)
+    column = build_widget_column(parent=widget, margins=(14, 10, 14, 12), spacing=10)
     for part in parts:
         grows = part.sizePolicy().expandingDirections() & Qt.Orientation.Vertical
         column.addWidget(part, 1 if grows else 0)
@@ -215,7 +215,7 @@ def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
 # --- one function for each tab ------------------------------------------------------------------------------
 
 
-def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_score_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
     """Return the value curve, and the costliest actions and waits."""
     if model.regret_analysis is None:
         return [
@@ -227,15 +227,15 @@ def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     return par.build_regret_widgets(
         model.regret_analysis, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
         actions.retry, actions.select_time, actions.watch_best, model.choices,
-        model.is_provisional, None if model.is_analyzing else actions.analyze, list_refused(model.report),
+        model.is_provisional, None if model.is_analyzing else actions.analyze, list_refused_batches(model.report),
     )  # fmt: skip
 
 
-def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_timeline_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
     """Return the timeline of service, protection and states, and each failover with its phases."""
     report, review, course = model.report, model.review, model.build_timeline()
-    strip = TimeStrip(is_on_page=True)
-    strip.show_timeline(course, float(report["ended_at_s"]), live=False)
+    strip = TimelineStrip(is_on_page=True)
+    strip.show_timeline(course, float(report["ended_at_s"]), is_live=False)
     strip.time_clicked.connect(actions.select_time)
     if review is not None and review.lanes and course.has_protection:
         states = _list_states(review.lanes)
@@ -261,7 +261,7 @@ def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidge
 
 
 def build_points_tab(
-    model: DebriefModel, actions: PageActions, narrow: bool, asks_first: bool
+    model: DebriefModel, actions: TabCallbacks, narrow: bool, asks_first: bool
 ) -> list[QWidget]:
     """Return the points per rubric item, and the questions."""
     report, review = model.report, model.review
@@ -269,7 +269,8 @@ def build_points_tab(
     if model.reflection is not None:
         parts.append(
             build_card(
-                tr("Your self-assessment"), *build_reflection(model.reflection, report["score"]["total"])
+                tr("Your self-assessment"),
+                *build_reflection_widgets(model.reflection, report["score"]["total"]),
             )
         )
     if review is not None:
@@ -287,7 +288,7 @@ def build_points_tab(
     return parts or [build_muted_label(tr("No score in free play."))]
 
 
-def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
+def build_commands_tab(model: DebriefModel, actions: TabCallbacks, narrow: bool) -> list[QWidget]:
     """Return the executed commands and the reference solution."""
     parts: list[QWidget] = []
     listed = build_commands(model.report, narrow)
@@ -301,7 +302,7 @@ def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) 
     return parts
 
 
-def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
+def build_outages_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     """Return the goals, the outages and losses with their causes, and a comparison with the reference."""
     report, review = model.report, model.review
     parts: list[QWidget] = []
@@ -310,9 +311,9 @@ def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     if goals := story.build_goals(report):
         parts.append(build_card(tr("Goals"), *goals))
     if review is None:
-        parts.append(build_muted_label(_format_waiting(model)))
+        parts.append(build_muted_label(_format_pending_analysis(model)))
     else:
-        parts.append(build_card(tr("What happened, and why"), *story.build_story(review, report)))
+        parts.append(build_card(tr("What happened, and why"), *story.build_outages(review, report)))
     if figures := story.build_figures(model.report, review, model.build_summary(), narrow):
         parts.append(build_card(tr("Figures"), *figures))
     return parts
@@ -321,14 +322,14 @@ def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
 def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     """Return the requirements of automatic failover, and the views in which each can be checked."""
     if model.review is None:
-        return [build_muted_label(_format_waiting(model))]
+        return [build_muted_label(_format_pending_analysis(model))]
     guards = story.build_preconditions(model.review, narrow)
     if not guards:
         return [build_muted_label(tr("No outages to explain."))]
     return [build_card(tr("Preconditions of automatic failover"), *guards)]
 
 
-def build_export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_export_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
     """Return an export button for each kind of file."""
     box = QWidget()
     flow = FlowLayout(8, box)
@@ -344,7 +345,7 @@ def build_export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _format_waiting(model: DebriefModel) -> str:
+def _format_pending_analysis(model: DebriefModel) -> str:
     return tr("Preparing…") if model.is_analyzing else tr("This run cannot be analyzed.")
 
 
@@ -386,21 +387,21 @@ def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[Tim
     return [(tr("state"), spans)]
 
 
-def _build_score_items(model: DebriefModel, actions: PageActions) -> QWidget:
+def _build_score_items(model: DebriefModel, actions: TabCallbacks) -> QWidget:
     box = QWidget()
-    column = lay_column(parent=box, margins=0, spacing=14)
+    column = build_widget_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
         row = build_row(
             (PointsLabel(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
-            (_build_item(item, model.can_retry, actions), 1),
+            (_build_score_item(item, model.can_retry, actions), 1),
             spacing=18,
         )
         column.addLayout(row)
     return box
 
 
-def _build_item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxLayout:
-    layout = lay_column(
+def _build_score_item(item: ItemJson, can_retry: bool, actions: TabCallbacks) -> QVBoxLayout:
+    layout = build_widget_column(
         build_label(said_of(item["name"]), 1.0, bold=True), build_label(said_of(item["why"])), spacing=2
     )
     if item.get("better"):

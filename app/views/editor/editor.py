@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSplitter, QTabWidge
 from app.views.editor.findings import (
     ProblemList,
     ScenarioChecker,
-    ScenarioReading,
-    SolutionTrial,
+    ParsingResult,
+    TrialResult,
     apply_fix,
     describe_problem,
     find_problem_path,
@@ -26,9 +26,9 @@ from app.views.editor.preview import BriefPreview, BriefPreviewPage
 from app.views.editor.timeline_view import TimelineView
 from app.widgets import keys, theme
 from app.widgets.bars import ButtonBar
-from app.widgets.code_edit import CodeEdit
-from app.widgets.highlight import Highlighter, count_utf16_units
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.code_edit import CodeEditor
+from app.widgets.highlight import SyntaxHighlighter, count_utf16_units
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
 from engine.drill.authoring.problems import FileProblem, find_positions
@@ -45,7 +45,7 @@ TOKEN_COLORS: Final[tuple[tuple[_TokenType, str], ...]] = (
 )
 """Kind of token -> theme color. The first match applies."""
 
-VISIBLE_SHARE: Final = 0.75
+TARGET_LINE_SHARE_MAX: Final = 0.75
 """Lower limit of the target line as a share of the height. A lower line is centered, to show the lines below
 it.
 """
@@ -56,12 +56,12 @@ def get_token_color(kind: _TokenType, _: str) -> str | None:
     return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
 
 
-def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
+def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> SyntaxHighlighter:
     """Create a highlighter that colors TOML in *document*."""
-    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_token_color)
+    return SyntaxHighlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_token_color)
 
 
-class TomlEdit(CodeEdit):
+class TomlEditor(CodeEditor):
     """Editor of the scenario text, with completion from the schema."""
 
     WORD_BEFORE = re.compile(r"(?<![\w\-])[\w\-]*+$")
@@ -88,7 +88,7 @@ class TomlEdit(CodeEdit):
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
         )
         cursor_rect = self.cursorRect()
-        if not 0 < cursor_rect.top() < self.viewport().height() * VISIBLE_SHARE:
+        if not 0 < cursor_rect.top() < self.viewport().height() * TARGET_LINE_SHARE_MAX:
             self.centerCursor()
 
 
@@ -129,21 +129,21 @@ class ScenarioEditor(QWidget):
         self.draft_name = ""
         self._saved_text = ""
         self._checked_text = ""
-        self._reading: ScenarioReading | None = None
+        self._reading: ParsingResult | None = None
         self._split_by_hand = False
         self._checker = ScenarioChecker(self)
-        self._checker.text_parsed.connect(self._show_reading)
+        self._checker.text_parsed.connect(self._show_parsing_result)
         self._checker.solution_played.connect(self._show_trial)
         self._check_timer = QTimer(self, singleShot=True, interval=CHECK_DELAY_MS)
         self._check_timer.timeout.connect(self.check_now)
-        self.text = TomlEdit()
+        self.text = TomlEditor()
         self.text.textChanged.connect(self._on_typed)
         self.form, self.timeline = ScenarioForm(), TimelineView()
         for view in (self.form, self.timeline):
             view.text_changed.connect(self.text.apply_differences)
             view.text_now = self.text.toPlainText
         for view in (self.form, self.timeline):
-            view.chosen.connect(self._show_path)
+            view.path_chosen.connect(self._show_path)
         self.timeline.edit_in_text_wanted.connect(self._edit_in_text)
         self.preview = BriefPreview(brief)
         self.findings = ProblemList()
@@ -169,7 +169,7 @@ class ScenarioEditor(QWidget):
         self._state.setProperty("muted", "true")
         bar = QFrame()
         bar.setProperty("bar", "true")
-        names = lay_column(self._name, self._state, spacing=0)
+        names = build_widget_column(self._name, self._state, spacing=0)
         self.tools = self._make_tools()
         toolbar = ButtonBar(tr("Scenario editor"))
         toolbar.add_actions(
@@ -191,7 +191,7 @@ class ScenarioEditor(QWidget):
         down.setChildrenCollapsible(False)
         down.splitterMoved.connect(self._on_split)
         self._down = down
-        lay_column(bar, (down, 1), parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (down, 1), parent=self, margins=0, spacing=0)
 
     def _make_tools(self) -> dict[str, QAction]:
         """Return action name -> action of the toolbar. Names are those of the table of keys."""
@@ -302,23 +302,23 @@ class ScenarioEditor(QWidget):
 
     # --- outcome ---------------------------------------------------------------------------------------------
 
-    def _show_reading(self, reading: ScenarioReading) -> None:
+    def _show_parsing_result(self, reading: ParsingResult) -> None:
         if reading.text != self.text.toPlainText():
             return
         self._reading = reading
-        self.findings.show_reading(reading)
+        self.findings.show_parsing_result(reading)
         self._mark_problems()
         self._show_views()
         self._show_name()
 
-    def _show_trial(self, trial: SolutionTrial) -> None:
+    def _show_trial(self, trial: TrialResult) -> None:
         if trial.text == self.text.toPlainText():
-            self.findings.show_trial(trial)
+            self.findings.show_trial_result(trial)
             self._mark_problems()
 
     def _mark_problems(self) -> None:
         """Mark the problems in the text and in the form."""
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         text = self.text.toPlainText()
         problems = self.findings.problems
         self.text.mark_lines([(problem.line, colors.bad) for problem in problems])
@@ -376,14 +376,14 @@ class ScenarioEditor(QWidget):
     def _on_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
         """Update the view that receives the focus, because it must show the current text."""
         for view in (self.form, self.timeline):
-            if focused is not None and view.isAncestorOf(focused) and self.text_is_newer:
+            if focused is not None and view.isAncestorOf(focused) and self.has_unparsed_text:
                 view.show_text(self.text.toPlainText())
         path = self.form.page.find_path(focused) if focused is not None else None
         if path is not None:
             self._show_path(path)
 
     @property
-    def text_is_newer(self) -> bool:
+    def has_unparsed_text(self) -> bool:
         """True if the text has changed since it was last parsed."""
         return self._reading is None or self._reading.text != self._checked_text
 

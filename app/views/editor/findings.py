@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scroll_container import SIZE_UNLIMITED
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -35,7 +35,7 @@ class CheckCanceledError(Exception):
     """Error that ends a trial run because the text changed or the window closes."""
 
 
-class ScenarioReading(Struct, frozen=True):
+class ParsingResult(Struct, frozen=True):
     """Result of reading a scenario text.
 
     It contains the scenario and remarks for its author, or the problems that prevent a scenario.
@@ -48,7 +48,7 @@ class ScenarioReading(Struct, frozen=True):
     """Remarks of `mirrordrill check` that do not need a simulation."""
 
 
-class SolutionTrial(Struct, frozen=True):
+class TrialResult(Struct, frozen=True):
     """Scores of the reference solution and of a run without inputs, and the remarks that need a simulation."""
 
     text: str
@@ -59,13 +59,13 @@ class SolutionTrial(Struct, frozen=True):
     """Reason why there is no score, or an empty string."""
 
 
-def read_scenario(text: str, file: str) -> ScenarioReading:
+def read_scenario(text: str, file: str) -> ParsingResult:
     """Read a scenario text and collect its problems."""
     try:
         scenario = load_scenario(text, file)
-        return ScenarioReading(text, scenario, (), tuple(list_static_warnings(scenario, file)))
+        return ParsingResult(text, scenario, (), tuple(list_static_warnings(scenario, file)))
     except ScenarioError as error:
-        return ScenarioReading(text, None, error.problems)
+        return ParsingResult(text, None, error.problems)
 
 
 def find_problem_path(text: str, problem: FileProblem) -> KeyPath:
@@ -87,7 +87,7 @@ def find_problem_path(text: str, problem: FileProblem) -> KeyPath:
     return next(paths, max(nearest, key=len, default=()))
 
 
-def create_stoppable_drill(stop: Flag) -> DrillStarter:
+def create_stoppable_drill_class(stop: Flag) -> DrillStarter:
     """Return a Drill class.
 
     Its runs raise CheckCanceledError within 10 simulated seconds after *stop* is set.
@@ -109,22 +109,22 @@ def create_stoppable_drill(stop: Flag) -> DrillStarter:
     return Stoppable
 
 
-def try_out(scenario: Scenario, file: str, drill_class: DrillStarter = Drill) -> SolutionTrial:
+def play_trial(scenario: Scenario, file: str, drill_class: DrillStarter = Drill) -> TrialResult:
     """Play *scenario* with its reference solution and without inputs. This can take minutes.
 
     *drill_class* creates the drills. Raises CheckCanceledError if these drills raise it.
     """
     problems = tuple(list_warnings(scenario, file, drill_class))
     if not scenario.scored:
-        return SolutionTrial(scenario.text, None, None, problems)
+        return TrialResult(scenario.text, None, None, problems)
     try:
         reference_run, idle_run = (
             play_reference(scenario, begin=drill_class),
             play_idle(scenario, begin=drill_class),
         )
-        return SolutionTrial(scenario.text, reference_run.compute_score(), idle_run.compute_score(), problems)
+        return TrialResult(scenario.text, reference_run.compute_score(), idle_run.compute_score(), problems)
     except InputError as problem:
-        return SolutionTrial(scenario.text, None, None, problems, str(problem))
+        return TrialResult(scenario.text, None, None, problems, str(problem))
 
 
 class ScenarioChecker(QObject):
@@ -175,17 +175,17 @@ class ScenarioChecker(QObject):
 
     def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
         try:
-            trial = try_out(scenario, file, create_stoppable_drill(stop))
+            trial = play_trial(scenario, file, create_stoppable_drill_class(stop))
         except CheckCanceledError:
             return
         self._emit_result(self.solution_played, trial)
 
     @staticmethod
-    def _emit_result(signal: SignalInstance, result: ScenarioReading | SolutionTrial) -> None:
+    def _emit_result(signal: SignalInstance, result: ParsingResult | TrialResult) -> None:
         signal.emit(result)
 
 
-class Fix(Struct, frozen=True):
+class ProblemFix(Struct, frozen=True):
     """Automatic fix of a problem."""
 
     label: str
@@ -195,12 +195,12 @@ class Fix(Struct, frozen=True):
 
 _RUBRIC_TEMPLATE: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
 
-FIXES: Final = {
-    ("this earns no points", "question"): Fix(
+PROBLEM_FIXES: Final = {
+    ("this earns no points", "question"): ProblemFix(
         mark("Add a scoring rule for questions"),
         _RUBRIC_TEMPLATE.format(kind="diagnosis", name="Questions answered"),
     ),
-    ("this earns no points", "predict"): Fix(
+    ("this earns no points", "predict"): ProblemFix(
         mark("Add a scoring rule for predictions"),
         _RUBRIC_TEMPLATE.format(kind="prediction", name="Predictions"),
     ),
@@ -208,12 +208,12 @@ FIXES: Final = {
 """(text of the problem, table of the problem) -> automatic fix."""
 
 
-def find_fix(problem: FileProblem) -> Fix | None:
+def find_fix(problem: FileProblem) -> ProblemFix | None:
     """Return the automatic fix of a problem, or None."""
-    return FIXES.get((problem.text, problem.where.partition("[")[0]))
+    return PROBLEM_FIXES.get((problem.text, problem.where.partition("[")[0]))
 
 
-def apply_fix(text: str, fix: Fix) -> str:
+def apply_fix(text: str, fix: ProblemFix) -> str:
     """Return the scenario text with *fix* applied."""
     return text.rstrip("\n") + "\n" + fix.added_text
 
@@ -238,7 +238,7 @@ class ProblemList(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._fix: Fix | None = None
+        self._fix: ProblemFix | None = None
         self._heading = QLabel()
         self._heading.setFont(theme.resize_font(self.font(), 1.0, bold=True))
         self._heading.setWordWrap(True)
@@ -259,7 +259,7 @@ class ProblemList(QWidget):
         self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
         self.fix.hide()
         head = build_row((self._heading, 1), self.fix)
-        lay_column(head, (self.rows, 1), parent=self, margins=(12, 6, 12, 8))
+        build_widget_column(head, (self.rows, 1), parent=self, margins=(12, 6, 12, 8))
         self._fit_height()
 
     @property
@@ -297,7 +297,7 @@ class ProblemList(QWidget):
         """Heading with the number of problems."""
         return self._heading.text()
 
-    def show_reading(self, reading: ScenarioReading) -> None:
+    def show_parsing_result(self, reading: ParsingResult) -> None:
         """Show the problems of the text."""
         listed_problems = self.problems
         read_problems = [*reading.problems, *reading.remarks]
@@ -325,7 +325,7 @@ class ProblemList(QWidget):
         """Show that a trial run is in progress."""
         self._heading.setText(tr("Playing the solution …"))
 
-    def show_trial(self, trial: SolutionTrial) -> None:
+    def show_trial_result(self, trial: TrialResult) -> None:
         """Show the result of a trial run."""
         self.rows.clear()
         self._heading.setText(_format_verdict(trial))
@@ -394,7 +394,7 @@ def describe_problem(problem: FileProblem) -> str:
     return f"{localize(problem.text)}{expected}"
 
 
-def _format_verdict(trial: SolutionTrial) -> str:
+def _format_verdict(trial: TrialResult) -> str:
     if trial.failure_reason:
         return tr("The solution cannot be played: {reason}").format(reason=localize(trial.failure_reason))
     if trial.reference_score is None or trial.idle_score is None:

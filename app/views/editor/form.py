@@ -19,9 +19,9 @@ from app.views.editor.form_schema import (
     PLAIN_KEYS_SECTION,
     RUBRIC_KIND_LABELS,
     VARIANTS_SECTION,
-    Field,
+    FormField,
     FieldKind,
-    Section,
+    FormSection,
     find_model,
     format_entry,
     get_section_help,
@@ -31,20 +31,20 @@ from app.views.editor.form_schema import (
 )
 from app.views.editor.form_widgets import ChoiceBox
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words.language import mark, tr
 from engine.drill.authoring.run_scenario import PLACEHOLDER_PREFIX
 from engine.overrides import override
 
 TABLES_BY_RUBRIC_KIND: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
 """Kind of rubric item -> table whose entries earn no points without such a rubric item."""
-POINTS_MAX: Final = 100.0
+DRILL_POINTS_MAX: Final = 100.0
 """Maximum points of a drill."""
 DEFAULT_NAMES: Final = {"database": "Sales", "goal": "goal-1"}
 """Default names for objects that do not exist yet."""
 
 
-def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
+def create_entry(section: FormSection, data: Mapping[str, object]) -> dict[str, object]:
     """Return a new entry of *section*: its required keys with initial values. *data*: the current scenario."""
     initial_values = build_initial_values(_find_model(section, data), section.key, data)
     if section.key == "timeline":
@@ -58,14 +58,14 @@ def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, obje
     elif section.key == "hint":
         initial_values["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
-        remaining_points = POINTS_MAX - sum(_list_numbers(data, "rubric", "points"))
+        remaining_points = DRILL_POINTS_MAX - sum(_list_numbers(data, "rubric", "points"))
         initial_values["points"] = remaining_points if remaining_points > 0 else initial_values["points"]
         title = RUBRIC_KIND_LABELS.get(str(initial_values["kind"]), initial_values["kind"])
         initial_values["name"] = title if title not in _list_names(data, "rubric") else initial_values["name"]
     return initial_values
 
 
-def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
+def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of the first kind without an entry. Prefer a kind that the scenario needs."""
     texts = _collect_texts(data, section.key, "kind")
     asked_kinds = [kind for kind, table in TABLES_BY_RUBRIC_KIND.items() if data.get(table)]
@@ -113,7 +113,7 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
     }
 
 
-def _build_initial_value(field: Field, key: str, data: Mapping[str, object]) -> object:
+def _build_initial_value(field: FormField, key: str, data: Mapping[str, object]) -> object:
     if field.key == "name":
         upper = key in ("server", "database", "client")
         used_names, number = _list_names(data, key), 1
@@ -127,7 +127,7 @@ def _build_initial_value(field: Field, key: str, data: Mapping[str, object]) -> 
     )
 
 
-def _format_placeholder(field: Field) -> str:
+def _format_placeholder(field: FormField) -> str:
     """Return a placeholder text. `check` reports it until the author replaces it."""
     description = field.description.partition(". ")[0].partition(": ")[0].rstrip(".")
     return f"{PLACEHOLDER_PREFIX}{description[:1].lower()}{description[1:]}"
@@ -154,10 +154,10 @@ def _list_numbers(data: Mapping[str, object], key: str, inner: str) -> list[floa
 
 ENTRIES_SHOWN_MIN: Final = 5
 """Minimum number of visible rows of the list of entries."""
-ENTRIES_SHOWN_NARROW: Final = 3
+NARROW_ENTRIES_SHOWN_MIN: Final = 3
 """Minimum number of visible rows of the list on a narrow page."""
 _ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
-ENTRY_KEYS: Final = {
+ENTRY_COMMANDS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
     "copy": (mark("Duplicate"), QKeyCombination(_CTRL, Qt.Key.Key_D)),
     "remove": (mark("Remove"), QKeyCombination(Qt.Key.Key_Delete)),
@@ -170,24 +170,24 @@ ENTRY_KEYS: Final = {
 class EntryList(QWidget):
     """List of the entries of a table, with buttons and keys. The owner implements the commands."""
 
-    chosen = Signal(int)
+    entry_chosen = Signal(int)
     """Signal: index of the selected entry."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = QListWidget()
-        self.doings = {name: QPushButton(tr(title)) for name, (title, _) in ENTRY_KEYS.items()}
+        self.command_buttons = {name: QPushButton(tr(title)) for name, (title, _) in ENTRY_COMMANDS.items()}
         self._buttons = QGridLayout()
         self._buttons.setSpacing(4)
-        for name, button in self.doings.items():
-            title, key = ENTRY_KEYS[name]
+        for name, button in self.command_buttons.items():
+            title, key = ENTRY_COMMANDS[name]
             button.setProperty("small", "true")
             button.setAutoDefault(False)
             keys = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
             button.setToolTip(f"{tr(title)} ({keys})")
             button.setAccessibleName(tr(title))
         for name, arrow in (("up", "↑"), ("down", "↓")):
-            self.doings[name].setText(arrow)
+            self.command_buttons[name].setText(arrow)
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.addWidget(self.rows, 0, 0)
@@ -196,7 +196,9 @@ class EntryList(QWidget):
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.rows.currentRowChanged.connect(lambda index: self.chosen.emit(index) if index >= 0 else None)
+        self.rows.currentRowChanged.connect(
+            lambda index: self.entry_chosen.emit(index) if index >= 0 else None
+        )
         self.rows.installEventFilter(self)
         theme.call_after_events(self, theme.FONT_EVENTS, self._fit_height)
 
@@ -206,9 +208,9 @@ class EntryList(QWidget):
             return
         self.narrow = narrow
         self._layout.removeItem(self._buttons)
-        for button in self.doings.values():
+        for button in self.command_buttons.values():
             self._buttons.removeWidget(button)
-        for index, (name, button) in enumerate(self.doings.items()):
+        for index, (name, button) in enumerate(self.command_buttons.items()):
             if narrow:
                 self._buttons.addWidget(button, 0, index)
             elif name in ("up", "down"):
@@ -220,7 +222,7 @@ class EntryList(QWidget):
         self._fit_height()
 
     def _fit_height(self) -> None:
-        row_count = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN_MIN
+        row_count = NARROW_ENTRIES_SHOWN_MIN if self.narrow else ENTRIES_SHOWN_MIN
         self.rows.setMinimumHeight(row_count * (self.fontMetrics().height() + 4) + 8)
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
@@ -236,8 +238,8 @@ class EntryList(QWidget):
         self.rows.setCurrentRow(min(selected_index, len(labels) - 1))
         self.rows.blockSignals(False)
         self.rows.setAccessibleName(title)
-        self.doings["add"].setAccessibleName(tr("Add to {section}").format(section=title))
-        self.doings["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
+        self.command_buttons["add"].setAccessibleName(tr("Add to {section}").format(section=title))
+        self.command_buttons["remove"].setAccessibleName(tr("Remove from {section}").format(section=title))
         index = self.rows.currentRow()
         for name, is_enabled in (
             ("copy", bool(labels)),
@@ -245,11 +247,11 @@ class EntryList(QWidget):
             ("up", index > 0),
             ("down", 0 <= index < len(labels) - 1),
         ):
-            self.doings[name].setEnabled(is_enabled)
+            self.command_buttons[name].setEnabled(is_enabled)
 
     def set_tab_order_after(self, previous_widget: QWidget) -> QWidget:
         """Set the Tab order from *previous_widget* to the list and its buttons. Return the last button."""
-        for widget in (self.rows, *self.doings.values()):
+        for widget in (self.rows, *self.command_buttons.values()):
             self.setTabOrder(previous_widget, widget)
             previous_widget = widget
         return previous_widget
@@ -257,9 +259,9 @@ class EntryList(QWidget):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            for name, (_, key) in ENTRY_KEYS.items():
+            for name, (_, key) in ENTRY_COMMANDS.items():
                 if event.keyCombination() == key:
-                    self.doings[name].click()
+                    self.command_buttons[name].click()
                     return True
         return super().eventFilter(watched, event)
 
@@ -274,7 +276,7 @@ class ScenarioForm(QWidget):
     """Form for a scenario text. After each change, `text_changed` contains the new text."""
 
     text_changed = Signal(str)
-    chosen = Signal(object)
+    path_chosen = Signal(object)
     """Signal: path of the entry or table that the author selected or changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -295,13 +297,13 @@ class ScenarioForm(QWidget):
         self.section_choice.setAccessibleName(tr("Sections"))
         self.list = EntryList()
         self.entries = self.list.rows
-        self.add, self.copy, self.remove, self.up, self.down = self.list.doings.values()
+        self.add, self.copy, self.remove, self.up, self.down = self.list.command_buttons.values()
         self.page = FormPage()
         self.pools = PoolTable(self._change_text, self._show_error)
-        self.about = QLabel(wordWrap=True)
-        self.about.setProperty("muted", "true")
+        self.section_help = QLabel(wordWrap=True)
+        self.section_help.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
-        self.about.hide()
+        self.section_help.hide()
         self.problem.hide()
         self._lay_out()
         self._recolor()
@@ -311,7 +313,7 @@ class ScenarioForm(QWidget):
         self.sections.setCurrentRow(0)
         self.sections.currentRowChanged.connect(self._on_section)
         self.section_choice.activated.connect(self.sections.setCurrentRow)
-        self.list.chosen.connect(self._on_entry)
+        self.list.entry_chosen.connect(self._on_entry)
         self.page.value_set.connect(self._set_value)
         self.page.table_wanted.connect(self._add_inside)
         self.page.table_removal_wanted.connect(self._remove_inside)
@@ -385,7 +387,7 @@ class ScenarioForm(QWidget):
         return self.section_choice if self.list.narrow else self.sections
 
     @property
-    def section(self) -> Section:
+    def section(self) -> FormSection:
         """Selected section."""
         return self._sections[max(0, self.sections.currentRow())]
 
@@ -423,12 +425,12 @@ class ScenarioForm(QWidget):
         if self.page.show_table(self._data, section, model, self.path, empty):
             self.page.set_tab_order_after(self.list.set_tab_order_after(self.sections_field))
 
-    def _show_about(self, section: Section, model: type[BaseModel] | None) -> None:
+    def _show_about(self, section: FormSection, model: type[BaseModel] | None) -> None:
         text = tr(get_section_help(section, model))
         text = (text.partition(": ")[2] if text.startswith("[") else text).partition("\n")[0]
-        self.about.setText(f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else "")
-        self.section_choice.setToolTip(self.about.text())
-        self.about.setVisible(bool(text) and not self.list.narrow)
+        self.section_help.setText(f"{text[:1].upper()}{text[1:].rstrip('.')}." if text else "")
+        self.section_choice.setToolTip(self.section_help.text())
+        self.section_help.setVisible(bool(text) and not self.list.narrow)
 
     # --- changes by the user --------------------------------------------------------------------------------
 
@@ -436,12 +438,12 @@ class ScenarioForm(QWidget):
         if self.page.isEnabled():
             self._show_error("")
         self._show_page()
-        self.chosen.emit(self.path)
+        self.path_chosen.emit(self.path)
 
     def _on_entry(self, index: int) -> None:
         self._chosen_entries[self.section.key] = index
         self._show_page()
-        self.chosen.emit(self.path)
+        self.path_chosen.emit(self.path)
 
     def _on_add(self) -> None:
         section = self.section
@@ -521,10 +523,10 @@ class ScenarioForm(QWidget):
         if new_text != current_text:
             self.show_text(new_text)
             self.text_changed.emit(new_text)
-            self.chosen.emit(self.path if path is None else path)
+            self.path_chosen.emit(self.path if path is None else path)
         return True
 
-    def _list_entries(self, section: Section) -> list[Mapping[str, object]]:
+    def _list_entries(self, section: FormSection) -> list[Mapping[str, object]]:
         entries = self._data.get(section.key)
         if not isinstance(entries, list):
             return []
@@ -533,8 +535,8 @@ class ScenarioForm(QWidget):
     # --- appearance -----------------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        right = lay_column(
-            self.section_choice, self.about, self.list, (self.page, 1), (self.pools, 1), self.problem
+        right = build_widget_column(
+            self.section_choice, self.section_help, self.list, (self.page, 1), (self.pools, 1), self.problem
         )
         build_row(self.sections, (right, 1), parent=self, margins=8, spacing=12)
         self.section_choice.hide()
@@ -560,7 +562,7 @@ class ScenarioForm(QWidget):
         self.list.set_narrow(narrow)
         self.sections.setVisible(not narrow)
         self.section_choice.setVisible(narrow)
-        self.about.setVisible(bool(self.about.text()) and not narrow)
+        self.section_help.setVisible(bool(self.section_help.text()) and not narrow)
         if before.hasFocus():
             self.sections_field.setFocus()
         self.page.set_tab_order_after(self.list.set_tab_order_after(self.sections_field))
@@ -575,6 +577,6 @@ class ScenarioForm(QWidget):
         self.problem.setVisible(bool(sentence))
 
     def _recolor(self) -> None:
-        bad = theme.get_tokens(self.palette()).bad
+        bad = theme.get_theme_tokens(self.palette()).bad
         self.problem.setStyleSheet(f"color: {bad.name()}")
         self.page.set_frame_color(bad)

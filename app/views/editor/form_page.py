@@ -22,16 +22,16 @@ from PySide6.QtWidgets import (
 from app.files.scenario_edit import get_value
 from app.views.editor.form_schema import (
     RUBRIC_KIND_LABELS,
-    Field,
+    FormField,
     FieldKind,
-    Section,
+    FormSection,
     list_fields,
     list_kinds,
 )
 from app.views.editor.form_widgets import FieldRow, add_field_row
 from app.views.editor.input_completion import complete_field
 from app.widgets import theme
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words.language import tr
 from engine.overrides import override
 
@@ -68,7 +68,12 @@ class FormPage(QScrollArea):
     # --- public interface -----------------------------------------------------------------------------------
 
     def show_table(
-        self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
+        self,
+        data: Mapping[str, object],
+        section: FormSection,
+        model: type[BaseModel],
+        path: Path,
+        empty: bool,
     ) -> bool:
         """Show the table at *path* of *data*. If *empty*, show that there is no entry.
 
@@ -144,13 +149,13 @@ class FormPage(QScrollArea):
         ]
         return (self._list_extra_keys(model, path), inner_shapes)
 
-    def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
+    def _rebuild(self, section: FormSection, model: type[BaseModel], path: Path, empty: bool) -> None:
         focused = next((path_key for path_key, row in self.rows.items() if row.widget.hasFocus()), None)
         for row in self.rows.values():
             row.stop_reports()
         self.rows = {}
         widget = QWidget()
-        column = lay_column(parent=widget, margins=(2, 2, 10, 2))
+        column = build_widget_column(parent=widget, margins=(2, 2, 10, 2))
         if empty:
             label = QLabel(tr("No entries yet."))
             label.setProperty("muted", "true")
@@ -170,7 +175,7 @@ class FormPage(QScrollArea):
         self.setAccessibleName(tr(section.title))
 
     def _build_fields(
-        self, model: type[BaseModel], path: Path, section: Section | None = None
+        self, model: type[BaseModel], path: Path, section: FormSection | None = None
     ) -> QFormLayout:
         layout = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         layout.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -197,7 +202,7 @@ class FormPage(QScrollArea):
             layout.addRow(key, label)
         return layout
 
-    def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
+    def _add_tables(self, layout: QFormLayout, field: FormField, path: Path) -> None:
         """Add a group with a Remove button for each table at *path*, and an Add button."""
         assert field.inner_model is not None
         for index in range(len(self._get_list(path))):
@@ -261,9 +266,9 @@ class FormPage(QScrollArea):
         super().resizeEvent(event)
         self.wrap_rows()
 
-    def set_frame_color(self, bad: QColor) -> None:
+    def set_frame_color(self, color: QColor) -> None:
         """Set the color of the frame around fields with problems."""
-        self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {bad.name()}; }}')
+        self.setStyleSheet(f'*[wrong="true"] {{ border: 2px solid {color.name()}; }}')
 
 
 def _build_small_button(text: str, name: str) -> QPushButton:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QPushButton, QTableWidge
 
 from app.files.scenario_edit import ScenarioEditError, read_value, remove_value, set_value
 from app.views.editor.form_schema import VARIANTS_SECTION
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.words.language import mark, tr
 from engine.overrides import override
 
@@ -19,7 +19,7 @@ ENTRY_SEPARATOR: Final = " | "
 """Separator between the entries of a pool. A comma would not work, because an entry may contain one."""
 
 
-class Pool(Struct, frozen=True):
+class VariantPool(Struct, frozen=True):
     """Pool of alternatives for a variant. The pools of one group are picked together."""
 
     name: str
@@ -38,23 +38,23 @@ class Pool(Struct, frozen=True):
         return ENTRY_SEPARATOR.join(str(entry) for entry in self.entries)
 
 
-def list_pools(data: Mapping[str, object]) -> list[Pool]:
+def list_pools(data: Mapping[str, object]) -> list[VariantPool]:
     """Return the pools in *data*, the contents of a scenario. Omit invalid pools."""
     variants = data.get(VARIANTS_SECTION)
-    new_pools: list[Pool] = []
+    new_pools: list[VariantPool] = []
     for name, pool in variants.items() if isinstance(variants, Mapping) else ():
         named_pools = pool.items() if isinstance(pool, Mapping) else [("", pool)]
         new_pools += [
-            Pool(inner or name, tuple(entries), name if inner else "")
+            VariantPool(inner or name, tuple(entries), name if inner else "")
             for inner, entries in named_pools
             if isinstance(entries, list)
         ]
     return new_pools
 
 
-def parse_entries(typed: str) -> tuple[object, ...]:
+def parse_entries(typed_text: str) -> tuple[object, ...]:
     """Convert typed text to entries. They are numbers if all of them are valid numbers."""
-    words = [word.strip() for word in typed.split(ENTRY_SEPARATOR.strip()) if word.strip()]
+    words = [word.strip() for word in typed_text.split(ENTRY_SEPARATOR.strip()) if word.strip()]
     for number in (int, float):
         try:
             return tuple(number(word) for word in words)
@@ -63,15 +63,15 @@ def parse_entries(typed: str) -> tuple[object, ...]:
     return tuple(words)
 
 
-def create_pool(pools: Sequence[Pool]) -> Pool:
+def create_pool(pools: Sequence[VariantPool]) -> VariantPool:
     """Return a new pool with an unused name and two sample entries."""
     used_names, number = {pool.name for pool in pools} | {pool.group for pool in pools}, 1
     while f"pool_{number}" in used_names:
         number += 1
-    return Pool(f"pool_{number}", (10, 20))
+    return VariantPool(f"pool_{number}", (10, 20))
 
 
-def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str:
+def replace_pool(text: str, old_pool: VariantPool | None, new_pool: VariantPool | None) -> str:
     """Return *text* with *old_pool* replaced by *new_pool*. None for one of them adds or removes a pool.
 
     Raises ScenarioEditError.
@@ -83,23 +83,23 @@ def replace_pool(text: str, old_pool: Pool | None, new_pool: Pool | None) -> str
     return set_value(text, new_pool.path, list(new_pool.entries))
 
 
-def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
+def edit_pool(pool: VariantPool, column: int, typed_text: str) -> VariantPool:
     """Return *pool* with the typed text in *column* (0: name, 1: entries, 2: group).
 
     Raises ScenarioEditError if the name or the entries are invalid.
     """
-    typed = typed.strip()
+    typed_text = typed_text.strip()
     if column == 1:
-        entries = parse_entries(typed)
+        entries = parse_entries(typed_text)
         if len(entries) < 2:
             raise ScenarioEditError(tr("A pool needs at least two entries, separated by |: 10 | 20 | 40"))
         return replace(pool, entries=entries)
-    if column == 0 and not typed:
+    if column == 0 and not typed_text:
         raise ScenarioEditError(tr("A pool needs a name. Texts refer to it as {name}.").format(name="{name}"))
-    return replace(pool, name=typed) if column == 0 else replace(pool, group=typed)
+    return replace(pool, name=typed_text) if column == 0 else replace(pool, group=typed_text)
 
 
-def _remove_pool(text: str, pool: Pool) -> str:
+def _remove_pool(text: str, pool: VariantPool) -> str:
     text = remove_value(text, pool.path)
     for length in (2, 1):  # first remove an empty group, then an empty table of variants
         path = pool.path[:length]
@@ -108,7 +108,7 @@ def _remove_pool(text: str, pool: Pool) -> str:
     return text
 
 
-COLUMNS: Final = (
+POOL_COLUMNS: Final = (
     (
         mark("Name"),
         mark(
@@ -141,11 +141,11 @@ class PoolTable(QWidget):
     ) -> None:
         super().__init__(parent)
         self._change, self._refuse = change, refuse
-        self._pools: Sequence[Pool] = ()
-        self.table = QTableWidget(0, len(COLUMNS))
+        self._pools: Sequence[VariantPool] = ()
+        self.table = QTableWidget(0, len(POOL_COLUMNS))
         self.table.setAccessibleName(tr("Variants"))
-        self.table.setHorizontalHeaderLabels([tr(title) for title, _ in COLUMNS])
-        for index, (_, column_tip) in enumerate(COLUMNS):
+        self.table.setHorizontalHeaderLabels([tr(title) for title, _ in POOL_COLUMNS])
+        for index, (_, column_tip) in enumerate(POOL_COLUMNS):
             item = self.table.horizontalHeaderItem(index)
             if item is not None:
                 item.setToolTip(tr(column_tip))
@@ -166,7 +166,7 @@ class PoolTable(QWidget):
             button.setAutoDefault(False)
             buttons.addWidget(button)
         buttons.addStretch(1)
-        lay_column((self.table, 1), buttons, parent=self, margins=(2, 2, 10, 2))
+        build_widget_column((self.table, 1), buttons, parent=self, margins=(2, 2, 10, 2))
 
     def show_data(self, data: Mapping[str, object]) -> None:
         """Show the pools in *data* and keep the selected cell."""
@@ -180,7 +180,7 @@ class PoolTable(QWidget):
         for index, pool in enumerate(found_pools):
             for position, text in enumerate((pool.name, pool.entries_text, pool.group)):
                 item = QTableWidgetItem(text)
-                item.setToolTip(tr(COLUMNS[position][1]))
+                item.setToolTip(tr(POOL_COLUMNS[position][1]))
                 self.table.setItem(index, position, item)
         if found_pools:
             self.table.setCurrentCell(max(0, min(row, len(found_pools) - 1)), max(0, column))
@@ -225,7 +225,7 @@ class PoolTable(QWidget):
         if 0 <= row < len(self._pools):
             self._replace_pool(self._pools[row], None)
 
-    def _replace_pool(self, old_pool: Pool | None, new_pool: Pool | None) -> bool:
+    def _replace_pool(self, old_pool: VariantPool | None, new_pool: VariantPool | None) -> bool:
         if self._change(lambda text: replace_pool(text, old_pool, new_pool)):
             return True
         self._restore_cells()

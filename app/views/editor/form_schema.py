@@ -30,17 +30,17 @@ PLAIN_KEYS_SECTION: Final = ""
 VARIANTS_SECTION: Final = "variants"
 """Key of the section for the pools, which has no fields."""
 
-_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
+_FORM_TEXT_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
 def _list_texts(table: str) -> Mapping[str, str]:
-    return {row["key"]: row["text"] for row in _ROWS if row["of"] == table}
+    return {row["key"]: row["text"] for row in _FORM_TEXT_ROWS if row["of"] == table}
 
 
 SECTION_TITLES: Final = _list_texts("section")
 """Key of a section -> title. A section without a title shows its key."""
 
-LABELS: Final = _list_texts("label")
+KEY_LABELS: Final = _list_texts("label")
 """Key -> label. The schema class precedes a key that has several meanings."""
 
 RUBRIC_KIND_LABELS: Final = _list_texts("rule")
@@ -77,7 +77,7 @@ NAME_KINDS_BY_KEY: Final = {
 """Key, or schema class and key -> kind of names that are valid for this key."""
 
 
-QUOTED_MAX: Final = 40
+QUOTED_LENGTH_MAX: Final = 40
 """Maximum number of characters of the input that an error message quotes."""
 
 
@@ -101,7 +101,7 @@ class FieldKind(Enum):
     """Several nested tables."""
 
 
-class Field(Struct, frozen=True):
+class FormField(Struct, frozen=True):
     """Field for one key of a table."""
 
     table: str
@@ -125,7 +125,7 @@ class Field(Struct, frozen=True):
     @property
     def label(self) -> str:
         """Label of the field, with its unit in parentheses."""
-        words = LABELS.get(f"{self.table}.{self.key}", LABELS.get(self.key))
+        words = KEY_LABELS.get(f"{self.table}.{self.key}", KEY_LABELS.get(self.key))
         return self.key if words is None else tr(words)
 
     @property
@@ -134,7 +134,7 @@ class Field(Struct, frozen=True):
         return NAME_KINDS_BY_KEY.get(f"{self.table}.{self.key}", NAME_KINDS_BY_KEY.get(self.key, ""))
 
 
-class Section(Struct, frozen=True):
+class FormSection(Struct, frozen=True):
     """Section of the form: the plain keys, one table, or an array of tables."""
 
     key: str
@@ -149,7 +149,7 @@ class FieldValueError(ValueError):
     """Error for a typed value that a field cannot accept. Its text states the reason."""
 
 
-def format_field(field: Field, value: object) -> str:
+def format_field(field: FormField, value: object) -> str:
     """Return *value* as the text that *field* shows."""
     if value is None:
         return ""
@@ -165,20 +165,22 @@ def _format_value(value: object) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def parse_field(field: Field, typed: str) -> object:
-    """Parse the text *typed* in *field*. Return None for an empty text.
+def parse_field(field: FormField, typed_text: str) -> object:
+    """Parse the text *typed_text* in *field*. Return None for an empty text.
 
     Raises FieldValueError.
     """
-    if not typed.strip():
+    if not typed_text.strip():
         return None
     if field.kind is FieldKind.WORDS:
-        value: object = [_parse_scalar(field.item_kind, part) for part in typed.split(",") if part.strip()]
+        value: object = [
+            _parse_scalar(field.item_kind, part) for part in typed_text.split(",") if part.strip()
+        ]
     elif field.kind is FieldKind.LINES:
-        value = [line.strip() for line in typed.splitlines() if line.strip()]
+        value = [line.strip() for line in typed_text.splitlines() if line.strip()]
     else:
-        value = _parse_scalar(field.kind, typed)
-    if field.validator is None or "{" in typed:  # values that the seed picks are only known in a run
+        value = _parse_scalar(field.kind, typed_text)
+    if field.validator is None or "{" in typed_text:  # values that the seed picks are only known in a run
         return value
     try:
         field.validator.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
@@ -189,15 +191,17 @@ def parse_field(field: Field, typed: str) -> object:
         )
         sentence = tr("{field}: {value} is not valid; expected {expected}.")
         raise FieldValueError(
-            sentence.format(field=field.label, value=_quote_short(typed), expected="; ".join(expected_texts))
+            sentence.format(
+                field=field.label, value=_quote_short(typed_text), expected="; ".join(expected_texts)
+            )
         ) from error
     return value
 
 
-def _quote_short(typed: str) -> str:
+def _quote_short(typed_text: str) -> str:
     """Return the typed text in quotation marks, shortened for an error message."""
-    line = " ".join(typed.split())
-    return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
+    line = " ".join(typed_text.split())
+    return f"“{line if len(line) <= QUOTED_LENGTH_MAX else line[: QUOTED_LENGTH_MAX - 1] + '…'}”"
 
 
 def format_entry(entry: Mapping[str, object]) -> str:
@@ -211,9 +215,9 @@ def format_entry(entry: Mapping[str, object]) -> str:
     return next((str(value) for value in entry.values() if isinstance(value, str)), "…")
 
 
-def _parse_scalar(kind: FieldKind, typed: str) -> object:
+def _parse_scalar(kind: FieldKind, typed_text: str) -> object:
     """Return a number if *kind* requires one and the text is a number. Otherwise return the text."""
-    text = typed if kind is FieldKind.TEXT else typed.strip()
+    text = typed_text if kind is FieldKind.TEXT else typed_text.strip()
     if kind in (FieldKind.WHOLE, FieldKind.NUMBER, FieldKind.DURATION):
         for number in (int, float):
             try:
@@ -225,7 +229,7 @@ def _parse_scalar(kind: FieldKind, typed: str) -> object:
 
 EMPTY_MEANING_PREFIX: Final = "None: "
 """Prefix in a schema description, before the meaning of a missing key."""
-HOURS_MAX: Final = DRILL_LENGTH_MAX_S / 3600.0
+DURATION_MAX_HOURS: Final = DRILL_LENGTH_MAX_S / 3600.0
 
 FORMAT_HINTS: Final = {
     FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),
@@ -241,7 +245,7 @@ UNIT_HINTS: Final = {
 """Suffix of a key -> text about its unit."""
 
 
-def format_tip(field: Field) -> str:
+def format_tip(field: FormField) -> str:
     """Return the tooltip of a field: description, unit, format, bounds and default."""
     description, empty_meaning = _split_help(field)
     left_empty = tr("Left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
@@ -255,7 +259,7 @@ def format_tip(field: Field) -> str:
     return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
 
 
-def format_placeholder(field: Field) -> str:
+def format_placeholder(field: FormField) -> str:
     """Return the text that an empty field shows."""
     if field.default:
         return tr("{value} (default)").format(value=format_default(field))
@@ -265,18 +269,18 @@ def format_placeholder(field: Field) -> str:
     return tr("required") if field.required else tr("none")
 
 
-def format_default(field: Field) -> str:
+def format_default(field: FormField) -> str:
     """Return the default value with its unit."""
     return f"{field.default} s" if field.kind is FieldKind.DURATION else field.default
 
 
-def describe_bounds(field: Field) -> str:
+def describe_bounds(field: FormField) -> str:
     """Describe the permitted values. Return an empty string if every value is permitted."""
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
     if FieldKind.DURATION in (field.kind, field.item_kind):
         return tr("From {least} to {most}.").format(
-            least="0", most=f"{formatting.format_plain_number(HOURS_MAX)} h"
+            least="0", most=f"{formatting.format_plain_number(DURATION_MAX_HOURS)} h"
         )
     limits = {
         name: value
@@ -304,7 +308,7 @@ def describe_bounds(field: Field) -> str:
     return ""
 
 
-def _split_help(field: Field) -> tuple[str, str]:
+def _split_help(field: FormField) -> tuple[str, str]:
     """Return the schema's description of the field, and the meaning of an empty field."""
     description, _, empty_meaning = tr(field.description).replace("`", "").partition(EMPTY_MEANING_PREFIX)
     return description.strip(), empty_meaning.strip().rstrip(".")
@@ -316,26 +320,26 @@ def _format_number(value: float) -> str:
     )
 
 
-FILE_NAME: Final = "name"
+SCENARIO_NAME_KEY: Final = "name"
 """Key of the scenario's name. It has no field, because it normally follows from the file name."""
 _DURATION_RULE: Final = get_args(schema.Duration)[1]
 """Constraint of a number that may have a time unit."""
 
 
-def list_sections() -> tuple[Section, ...]:
+def list_sections() -> tuple[FormSection, ...]:
     """Return the section General, then a section for each table in the order of the schema."""
     section_list = [
-        Section(PLAIN_KEYS_SECTION, SECTION_TITLES[PLAIN_KEYS_SECTION], False, (schema.Scenario,))
+        FormSection(PLAIN_KEYS_SECTION, SECTION_TITLES[PLAIN_KEYS_SECTION], False, (schema.Scenario,))
     ]
     for name, info in schema.Scenario.model_fields.items():
         models, is_list = list_tables(info.annotation)
         key = info.alias or name
         if models or key == VARIANTS_SECTION:
-            section_list.append(Section(key, SECTION_TITLES.get(key, key), is_list, models))
+            section_list.append(FormSection(key, SECTION_TITLES.get(key, key), is_list, models))
     return tuple(section_list)
 
 
-def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
+def get_section_help(section: FormSection, model: type[BaseModel] | None) -> str:
     """Return the schema's description of the displayed table."""
     if section.key == PLAIN_KEYS_SECTION:
         return ""
@@ -345,7 +349,7 @@ def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
 
 
 @cache
-def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
+def list_fields(model: type[BaseModel]) -> tuple[FormField, ...]:
     """Return the fields of a table in schema order, with `kind` first.
 
     For the whole file, return only the keys that are not tables.
@@ -354,12 +358,15 @@ def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
     field_list = [
         _build_field(model, name, info)
         for name, info in model.model_fields.items()
-        if not (is_whole_file and (name in (FILE_NAME, VARIANTS_SECTION) or list_tables(info.annotation)[0]))
+        if not (
+            is_whole_file
+            and (name in (SCENARIO_NAME_KEY, VARIANTS_SECTION) or list_tables(info.annotation)[0])
+        )
     ]
     return tuple(sorted(field_list, key=lambda field: field.key != "kind"))
 
 
-def find_model(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
+def find_model(section: FormSection, entry: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of *entry*. If *section* has several models, the entry's `kind` decides."""
     for model in section.models:
         kind = model.model_fields.get("kind")
@@ -368,14 +375,14 @@ def find_model(section: Section, entry: Mapping[str, object]) -> type[BaseModel]
     return section.models[0]
 
 
-def list_kinds(section: Section) -> tuple[str, ...]:
+def list_kinds(section: FormSection) -> tuple[str, ...]:
     """Return the values that `kind` may have in *section*. Return none if it has only one model."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
 
 
-def _build_field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
+def _build_field(model: type[BaseModel], name: str, info: FieldInfo) -> FormField:
     key = info.alias or name
     bare_type = _strip_type(info.annotation)
     kind, item = _find_kind(bare_type, info, key)
@@ -388,7 +395,7 @@ def _build_field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     )
     default = "" if info.is_required() else info.get_default(call_default_factory=True)
     choices = get_args(bare_type) if get_origin(bare_type) is Literal else ()
-    field = Field(
+    field = FormField(
         table=model.__name__,
         key=key,
         description=next(

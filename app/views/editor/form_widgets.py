@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.views.editor.form_schema import (
     ACT,
     CONDITION,
-    Field,
+    FormField,
     FieldKind,
     FieldValueError,
     format_default,
@@ -30,17 +30,17 @@ from app.views.editor.form_schema import (
     format_tip,
     parse_field,
 )
-from app.views.editor.input_completion import UNFINISHED_WORD
+from app.views.editor.input_completion import UNFINISHED_WORD_PATTERN
 from app.widgets import theme
 from app.words.language import tr
 from engine.drill.authoring.run_scenario import PLACEHOLDER_PREFIX
 from engine.overrides import override
 
-TEXT_PAUSE_MS: Final = 700
+TEXT_APPLY_DELAY_MS: Final = 700
 """Pause in typing after which the field's text is applied to the scenario, so that the findings are updated."""
 CHOICE_CHARACTERS_MIN: Final = 8
 """Minimum number of visible characters of a selection box."""
-COMPLETION_WIDTH_MIN: Final = 16
+COMPLETION_WIDTH_MIN_CHARACTERS: Final = 16
 """Minimum width of the completion list in characters."""
 
 CompleteText = Callable[[str], Sequence[str]]
@@ -52,7 +52,7 @@ class CompletionList(QObject):
 
     def __init__(self, field: QLineEdit | QPlainTextEdit) -> None:
         super().__init__(field)
-        self.words: CompleteText = lambda _: ()
+        self.complete_text: CompleteText = lambda _: ()
         self._field = field
         self._model = QStringListModel(self)
 
@@ -89,13 +89,15 @@ class CompletionList(QObject):
         control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         if not control or event.key() != Qt.Key.Key_Space:
             return False
-        self.show_completions(explicit=True)
+        self.show_completions(was_requested=True)
         return True
 
-    def show_completions(self, explicit: bool = False) -> None:
-        """Show completions for the text before the cursor. Without text, show them only if *explicit*."""
+    def show_completions(self, was_requested: bool = False) -> None:
+        """Show completions for the text before the cursor. Without text, show them only if *was_requested*."""
         before = self._get_text_before_cursor()
-        completions = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
+        completions = (
+            self.complete_text(before) if self._field.hasFocus() and (was_requested or before.strip()) else ()
+        )
         word = self._extract_unfinished(before)
         if not completions:
             if self.is_open:
@@ -107,10 +109,10 @@ class CompletionList(QObject):
             self.popup.hide()
             return
         first_index = self._completer.completionModel().index(0, 0)
-        self.popup.setCurrentIndex(first_index if word or explicit else QModelIndex())
+        self.popup.setCurrentIndex(first_index if word or was_requested else QModelIndex())
         popup_rect = self._compute_popup_rect()
         bar = self.popup.verticalScrollBar().sizeHint().width()
-        width_min = COMPLETION_WIDTH_MIN * self._field.fontMetrics().averageCharWidth()
+        width_min = COMPLETION_WIDTH_MIN_CHARACTERS * self._field.fontMetrics().averageCharWidth()
         popup_rect.setWidth(max(width_min, self.popup.sizeHintForColumn(0) + bar + 12))
         self._completer.complete(popup_rect)
 
@@ -123,7 +125,7 @@ class CompletionList(QObject):
 
     @staticmethod
     def _extract_unfinished(prefix: str) -> str:
-        match = UNFINISHED_WORD.search(prefix)
+        match = UNFINISHED_WORD_PATTERN.search(prefix)
         return match[0].rpartition(",")[2] if match else ""
 
     def _compute_popup_rect(self) -> QRect:
@@ -239,7 +241,7 @@ class TextArea(QPlainTextEdit):
         super().__init__()
         self._finish = finish
         self.completion = CompletionList(self)
-        self.pause = QTimer(self, singleShot=True, interval=TEXT_PAUSE_MS)
+        self.pause = QTimer(self, singleShot=True, interval=TEXT_APPLY_DELAY_MS)
         self.pause.timeout.connect(finish)
         self.textChanged.connect(self.pause.start)
         self.setTabChangesFocus(True)
@@ -292,8 +294,8 @@ class TextArea(QPlainTextEdit):
     _lines = 4
 
 
-FIELD_LINES: Final = {FieldKind.TEXT: 4, FieldKind.LINES: 4}
-TALL_FIELD_LINES: Final = 9
+FIELD_HEIGHT_LINES: Final = {FieldKind.TEXT: 4, FieldKind.LINES: 4}
+TALL_FIELD_HEIGHT_LINES: Final = 9
 TALL_FIELD_KEYS: Final = frozenset({"brief", "facilitator"})
 
 CommitValue = Callable[[object], None]
@@ -308,7 +310,7 @@ class FieldRow:
     `show_value` sets the value without a report; `apply_pending_input` reports pending input.
     """
 
-    def __init__(self, field: Field, commit: CommitValue, refuse: RefuseValue) -> None:
+    def __init__(self, field: FormField, commit: CommitValue, refuse: RefuseValue) -> None:
         self.field = field
         self.value: object = None
         self.closed = False
@@ -383,10 +385,10 @@ class FieldRow:
             flag = QCheckBox()
             flag.clicked.connect(lambda is_checked: self._commit(is_checked))
             return flag
-        if field.kind in FIELD_LINES:
+        if field.kind in FIELD_HEIGHT_LINES:
             lines = TextArea(
                 self.apply_pending_input,
-                TALL_FIELD_LINES if field.key in TALL_FIELD_KEYS else FIELD_LINES[field.kind],
+                TALL_FIELD_HEIGHT_LINES if field.key in TALL_FIELD_KEYS else FIELD_HEIGHT_LINES[field.kind],
             )
             lines.setPlaceholderText(format_placeholder(field))
             return lines
@@ -426,7 +428,7 @@ class FieldRow:
         if isinstance(self.widget, NameBox):
             self.widget.set_names(complete(""))
         elif isinstance(self.widget, (CompletingLine, TextArea)):
-            self.widget.completion.words = complete
+            self.widget.completion.complete_text = complete
 
     def _accept_value(self, value: object) -> None:
         if value != self.value:

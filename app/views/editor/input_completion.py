@@ -18,14 +18,14 @@ from engine.verbs import VERBS
 ListNames = Callable[[str], list[str]]
 """Function that returns the scenario's names of a kind, such as server, database or client."""
 
-_TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
+_TIME_PATTERN: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
 """Pattern of the time before an action of the solution."""
-_TOKEN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
-UNFINISHED_WORD: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
+_TOKEN_PATTERN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
+UNFINISHED_WORD_PATTERN: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
 """Pattern of the unfinished word at the end of a text."""
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
+_PLAIN_NAME_PATTERN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _CONJUNCTIONS: Final = ("and", "or")
-_TOKENS_BEFORE_FACT: Final = ("", "(", "not", *_CONJUNCTIONS)
+_TOKENS_BEFORE_TERM: Final = ("", "(", "not", *_CONJUNCTIONS)
 """Tokens that can precede a fact (a term of a condition)."""
 _LIKELY_STATE: Final = "SYNCHRONIZED"
 """Most frequent state in conditions."""
@@ -34,7 +34,7 @@ _EVENTS: Final = ("ran", "tried", "error")
 
 def complete_input(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     """Return candidates for the last word of the input line *prefix*, which may begin with a time."""
-    time = _TIME.match(prefix)
+    time = _TIME_PATTERN.match(prefix)
     *complete_words, _ = prefix[time.end() if time else 0 :].split(" ")
     if not complete_words:
         return sorted(VERBS)
@@ -52,15 +52,15 @@ def complete_input(prefix: str, list_names_of_kind: ListNames) -> list[str]:
 
 def complete_condition(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     """Return candidates for the unfinished word of the condition *prefix*, the most likely first."""
-    words = _TOKEN.findall(UNFINISHED_WORD.sub("", prefix, count=1))
+    words = _TOKEN_PATTERN.findall(UNFINISHED_WORD_PATTERN.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
         return []  # any input is allowed inside a T-SQL text
-    last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
+    last, fact = (words[-1].lower() if words else ""), _find_current_term(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
         states = sorted(_list_states(fact, list_names_of_kind), key=lambda word: word != _LIKELY_STATE)
         return [*states, *(["not"] if last == "is" else [])]
-    if last in _TOKENS_BEFORE_FACT and not (last == "(" and fact):
-        return _list_facts(list_names_of_kind, negated=last == "not")
+    if last in _TOKENS_BEFORE_TERM and not (last == "(" and fact):
+        return _list_terms(list_names_of_kind, negated=last == "not")
     if last in ("on", "of"):
         return _quote_names(list_names_of_kind("server" if last == "on" else "database"))
     if last == "(":
@@ -75,30 +75,30 @@ def complete_condition(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     return _complete_after_term(fact, last, list_names_of_kind)
 
 
-def _complete_after_term(fact: Sequence[str], last_token: str, named: ListNames) -> list[str]:
+def _complete_after_term(term_tokens: Sequence[str], last_token: str, named: ListNames) -> list[str]:
     """Return the words that can follow a name, state, text, number or closing parenthesis."""
-    low = [word.lower() for word in fact]
+    low = [word.lower() for word in term_tokens]
     compared = any(word in OPERATORS for word in low)
-    if "is" in low or (compared and low[-1] not in OPERATORS) or not fact:
+    if "is" in low or (compared and low[-1] not in OPERATORS) or not term_tokens:
         return list(_CONJUNCTIONS)
     if last_token == ")" or (_is_number(last_token) and low[0] != "error"):
         return list(OPERATORS)
     if low[0] in _EVENTS:
         return [
-            *(["on"] if "on" not in low and len(fact) > 1 else []),
-            *(_CONJUNCTIONS if len(fact) > 1 else ()),
+            *(["on"] if "on" not in low and len(term_tokens) > 1 else []),
+            *(_CONJUNCTIONS if len(term_tokens) > 1 else ()),
         ]
     if "serves" in low:
         return [*(["on"] if "on" not in low else []), *_CONJUNCTIONS]
     if low[0] in ("witness", "safety"):
-        return ["of"] if len(fact) == 1 else ["is"]
+        return ["of"] if len(term_tokens) == 1 else ["is"]
     if "on" in low:
         return ["is"]
-    kinds = [kind for kind in ("database", "client", "server") if _is_named(fact[0], named(kind))]
+    kinds = [kind for kind in ("database", "client", "server") if _is_named(term_tokens[0], named(kind))]
     return {"database": ["is", "on", "serves"], "client": ["is", "on"]}.get((kinds or [""])[0], ["is"])
 
 
-def _find_current_fact(tokens: Sequence[str]) -> list[str]:
+def _find_current_term(tokens: Sequence[str]) -> list[str]:
     """Return the tokens of the current fact, or none at the start of a fact."""
     start = len(tokens)
     while start and tokens[start - 1].lower() not in _CONJUNCTIONS:
@@ -111,7 +111,7 @@ def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     return fact
 
 
-def _list_facts(named: ListNames, negated: bool) -> list[str]:
+def _list_terms(named: ListNames, negated: bool) -> list[str]:
     subjects = _quote_names([name for kind in ("database", "server", "client") for name in named(kind)])
     return [*subjects, "witness", "safety", *_list_quantities(named), *_EVENTS, *([] if negated else ["not"])]
 
@@ -125,18 +125,18 @@ def _list_quantities(named: ListNames) -> list[str]:
     ]
 
 
-def _list_states(fact: Sequence[str], named: ListNames) -> list[str]:
-    """Return the states that the object in *fact* can have."""
-    low = [word.lower() for word in fact]
+def _list_states(term_tokens: Sequence[str], named: ListNames) -> list[str]:
+    """Return the states that the object in *term_tokens* can have."""
+    low = [word.lower() for word in term_tokens]
     if low[0] == "witness":
         return list(facts.WITNESS_STATE_WORDS)
     if low[0] == "safety":
         return list(facts.SAFETY_LEVEL_WORDS)
-    if _is_named(fact[0], named("client")):
+    if _is_named(term_tokens[0], named("client")):
         return list(facts.CLIENT_STATE_WORDS)
     if "on" in low:
         return list(facts.COPY_STATE_WORDS)
-    if _is_named(fact[0], named("server")):
+    if _is_named(term_tokens[0], named("server")):
         return list(facts.SERVER_STATE_TESTS)
     return list(facts.DATABASE_STATE_WORDS)
 
@@ -147,7 +147,7 @@ def _is_named(token: str, names: Sequence[str]) -> bool:
 
 def _quote_names(names: Sequence[str]) -> list[str]:
     """Enclose names in square brackets if conditions require it, for example names with spaces."""
-    return [name if _PLAIN_NAME.fullmatch(name) else f"[{name}]" for name in names]
+    return [name if _PLAIN_NAME_PATTERN.fullmatch(name) else f"[{name}]" for name in names]
 
 
 def _is_number(token: str) -> bool:
@@ -215,9 +215,9 @@ def _list_strings(values: object) -> list[str]:
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
-_TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
-_KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
-_STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
+_TABLE_PATTERN: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
+_KEY_PATTERN: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
+_UNFINISHED_STRING_PATTERN: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
 """Pattern of an unfinished string."""
 _NAME_KINDS: Final = {key.rpartition(".")[2]: of for key, of in NAME_KINDS_BY_KEY.items()}
 """Key -> kind of valid names, the same as in the form."""
@@ -230,7 +230,7 @@ def find_completions(text: str, position: int) -> list[str]:
     if line.lstrip().startswith("["):
         return sorted(_list_tables())
     properties = _list_properties(_find_enclosing_table(before))
-    key = _KEY.match(line)
+    key = _KEY_PATTERN.match(line)
     other_text = before[: len(before) - len(line)] + text[position:].partition("\n")[2]
 
     def list_other_names(kind: str) -> list[str]:
@@ -244,21 +244,21 @@ def find_completions(text: str, position: int) -> list[str]:
     offered_kind = _NAME_KINDS.get(key[1], "")
     value = line[key.end() :]
     if offered_kind in COMPLETIONS_BY_KIND:
-        string = _STRING.match(value)
+        string = _UNFINISHED_STRING_PATTERN.match(value)
         return COMPLETIONS_BY_KIND[offered_kind](string[2], list_other_names) if string is not None else []
     return _list_values(properties.get(key[1], {})) or list_other_names(offered_kind)
 
 
 def _find_enclosing_table(prefix: str) -> list[str]:
     """Return the path of the table that is open at the end of *prefix*."""
-    headers = _TABLE.findall(prefix)
+    headers = _TABLE_PATTERN.findall(prefix)
     return headers[-1].split(".") if headers else []
 
 
 def _list_used_keys(prefix: str) -> list[str]:
     """Return the keys that the last table of *prefix* already has."""
-    last = max((match.end() for match in _TABLE.finditer(prefix)), default=0)
-    return [key[1] for line in prefix[last:].splitlines() if (key := _KEY.match(line))]
+    last = max((match.end() for match in _TABLE_PATTERN.finditer(prefix)), default=0)
+    return [key[1] for line in prefix[last:].splitlines() if (key := _KEY_PATTERN.match(line))]
 
 
 def _list_tables() -> list[str]:

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
@@ -48,7 +48,7 @@ class BriefPreview(QWidget):
         self.message.setProperty("muted", "true")
         self.message.setWordWrap(True)
         top = build_row(self.reader, (self.message, 1))
-        lay_column(top, (brief, 1), parent=self, margins=(12, 10, 0, 0))
+        build_widget_column(top, (brief, 1), parent=self, margins=(12, 10, 0, 0))
         brief.hide()
 
     def show_scenario(self, scenario: Scenario | None) -> None:
@@ -175,12 +175,12 @@ def _format_line(line: str) -> str:
 
 _LIST_NUMBER: Final = re.compile(r"^(\d+)([.)])")
 """Start of a choice that Markdown would render as a numbered list."""
-_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
+_MARKUP_PATTERN: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
 def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
     """Escape choices for Markdown, so that `201.` does not start a list and `*` is not emphasis."""
-    return tuple(_LIST_NUMBER.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
+    return tuple(_LIST_NUMBER.sub(r"\1\\\2", _MARKUP_PATTERN.sub(r"\\\1\2", text)) for text in texts)
 
 
 def _format_list(lines: Iterator[str] | tuple[str, ...]) -> str:

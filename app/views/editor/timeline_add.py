@@ -34,14 +34,14 @@ START_KINDS: Final = (
 VERB_GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in menu order. Remarks are omitted because they have no effect."""
 
-FIELD_PADDING: Final = 12
+FIELD_PADDING_PX: Final = 12
 """Padding at each side of a field's text in pixels, slightly larger than in the style sheet."""
 
 
 class AddFaultForm(QFrame):
     """Form to add a fault. Enter adds it, and Esc closes the form. Invalid input shows an error instead."""
 
-    wanted = Signal(object, str, str)
+    fault_wanted = Signal(object, str, str)
     """Signal: times as in the file, input line, note. The times are an object, because Qt would sort a dict."""
     close_wanted = Signal()
 
@@ -49,32 +49,32 @@ class AddFaultForm(QFrame):
         super().__init__(parent)
         self._named = named
         self.setProperty("card", "true")
-        self.when = QComboBox()
+        self.start_kind = QComboBox()
         for kind, words in START_KINDS:
-            self.when.addItem(tr(words), kind)
+            self.start_kind.addItem(tr(words), kind)
         self.from_time = _build_line(tr("Time since the start: 90, 90s or 2min"), 8)
         self.to_time = _build_line(tr("End of the window: 90, 90s or 2min"), 8)
         self.condition = CompletingLine()
         _style_field(self.condition, tr("Condition, such as: Sales is SYNCHRONIZED"), 0)
-        self.condition.completion.words = lambda before: complete_condition(before, named)
-        self.after = _build_line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
+        self.condition.completion.complete_text = lambda before: complete_condition(before, named)
+        self.condition_delay = _build_line(tr("Delay after the condition is first met: 0, 10s or 2min"), 8)
         self.verb = QComboBox()
         self.note = _build_line(tr("Reason, for the instructor"), 0)
         self.message = QLabel(wordWrap=True)
-        self.about = QLabel(wordWrap=True)
+        self.verb_help = QLabel(wordWrap=True)
         """Description of the selected command."""
-        self.about.setProperty("muted", "true")
+        self.verb_help.setProperty("muted", "true")
         self._and_label, self._delay_label = QLabel(tr("and")), QLabel(tr("delay"))
         self.fields: list[tuple[VerbParameter | None, str, QWidget]] = []
         """Parameter (None means an option), its name, and its field."""
         self._arrange()
         self.verb.currentIndexChanged.connect(self._show_fields)
-        self.when.currentIndexChanged.connect(self._show_when)
+        self.start_kind.currentIndexChanged.connect(self._show_time_fields)
         self._fill_verbs()
-        self._show_when()
+        self._show_time_fields()
 
     def _arrange(self) -> None:
-        for field, name in ((self.when, tr("Time of the fault")), (self.verb, tr("Events"))):
+        for field, name in ((self.start_kind, tr("Time of the fault")), (self.verb, tr("Events"))):
             field.setAccessibleName(name)
         self.verb.setMaxVisibleItems(16)
         self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -82,10 +82,10 @@ class AddFaultForm(QFrame):
         times, self._acts, self._options, last_layout = (QHBoxLayout() for _ in range(4))
         for row in (times, self._acts, self._options, last_layout):
             row.setSpacing(6)
-        for widget in (self.when, self.from_time, self._and_label, self.to_time):
+        for widget in (self.start_kind, self.from_time, self._and_label, self.to_time):
             times.addWidget(widget)
         times.addWidget(self._delay_label)
-        times.addWidget(self.after)
+        times.addWidget(self.condition_delay)
         times.addStretch(1)
         self._acts.addWidget(self.verb)
         self._acts.addStretch(1)
@@ -107,7 +107,7 @@ class AddFaultForm(QFrame):
             grid.addWidget(QLabel(words), number, 0)
         for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last_layout)):
             grid.addLayout(row, number, 1)
-        for number, widget in ((1, self.condition), (3, self.about), (5, self.note)):
+        for number, widget in ((1, self.condition), (3, self.verb_help), (5, self.note)):
             grid.addWidget(widget, number, 1)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(7, 1)
@@ -128,18 +128,18 @@ class AddFaultForm(QFrame):
         """Clear the form and set its time to *at_s*."""
         self.from_time.setText(f"{at_s:.0f}s")
         self.to_time.setText(f"{at_s + 30.0:.0f}s")
-        self.after.setText("0")
+        self.condition_delay.setText("0")
         for line in (self.condition, self.note):
             line.clear()
         self.message.clear()
         self._show_fields()
-        self.when.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.start_kind.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_when(self) -> None:
-        kind = self.when.currentData()
+    def _show_time_fields(self) -> None:
+        kind = self.start_kind.currentData()
         for widget in (self._and_label, self.to_time):
             widget.setVisible(kind == WINDOW)
-        for widget in (self.condition, self._delay_label, self.after):
+        for widget in (self.condition, self._delay_label, self.condition_delay):
             widget.setVisible(kind == WAIT)
         self.from_time.setVisible(kind != WAIT)
 
@@ -154,7 +154,7 @@ class AddFaultForm(QFrame):
         if verb is None:
             return
         self.verb.setToolTip(tr(verb.help))
-        self.about.setText(tr(verb.help))
+        self.verb_help.setText(tr(verb.help))
         for parameter in verb.parameters:
             self._add_field(parameter, parameter.name, self._build_field(parameter))
         for name in verb.options:
@@ -183,7 +183,7 @@ class AddFaultForm(QFrame):
         wide = parameter is not None and parameter.kind == "rest"
         metrics = field.fontMetrics()
         width_min = metrics.averageCharWidth() * (8 if isinstance(field, QLineEdit) else 15)
-        field.setMinimumWidth(max(width_min, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING))
+        field.setMinimumWidth(max(width_min, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING_PX))
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
         row = self._options if parameter is None else self._acts
@@ -204,9 +204,9 @@ class AddFaultForm(QFrame):
 
     def _parse_times(self) -> dict[str, object] | str:
         """Return the times as in the file, or an error message."""
-        kind = self.when.currentData()
+        kind = self.start_kind.currentData()
         if kind == WAIT:
-            condition, delay_text = self.condition.text().strip(), self.after.text().strip()
+            condition, delay_text = self.condition.text().strip(), self.condition_delay.text().strip()
             if not condition:
                 return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
             if delay_text and parse_seconds(_parse_value(delay_text)) is None:
@@ -235,7 +235,7 @@ class AddFaultForm(QFrame):
         except InputError as problem:
             self.message.setText(localize(str(problem)))
             return
-        self.wanted.emit(times, self.line, self.note.text().strip())
+        self.fault_wanted.emit(times, self.line, self.note.text().strip())
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

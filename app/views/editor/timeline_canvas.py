@@ -28,7 +28,7 @@ from app.views.editor.timeline_entries import (
     describe_condition,
     describe_entry,
     drag_span,
-    find_grip,
+    find_dragged_part,
     lay_out_faults,
     lay_out_flow,
     space_apart,
@@ -40,16 +40,16 @@ from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
 
-MARGIN: Final = 14.0
+CANVAS_MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
 LABEL_LENGTH_MAX: Final = 22.0
 """Maximum length of a label in average characters. Longer labels, such as T-SQL, are elided."""
 CHIP_LENGTH_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
-LEADER_LINES: Final = 0.45
+LEADER_HEIGHT_LINES: Final = 0.45
 """Height of the lines between the times of steps and their discs, in line heights."""
 
-GROUP_LOOKS: Final = {
+GROUP_STYLES: Final = {
     "fault": ("bad", "down"),
     "repair": ("ok", "up"),
     "load": ("info", "circle"),
@@ -57,13 +57,13 @@ GROUP_LOOKS: Final = {
     "chore": ("idle", "diamond"),
 }
 """Group of the verb -> tone and shape. The shape makes groups distinguishable without color."""
-DEFAULT_LOOK: Final = ("idle", "circle")
+DEFAULT_STYLE: Final = ("idle", "circle")
 
 
 class TimelineCanvas(QWidget):
     """Canvas that draws a timeline plan. It emits mouse actions and does not change the plan."""
 
-    chosen = Signal(object)
+    entry_chosen = Signal(object)
     """Signal: path of the clicked entry."""
     selection_toggled = Signal(object)
     """Signal: path of an entry clicked with Ctrl, which should be added to or removed from the selection."""
@@ -86,7 +86,7 @@ class TimelineCanvas(QWidget):
         self._cursor_s: float | None = None
         self._dragged: tuple[TimelineEntry, str, float] | None = None
         """Dragged entry, its part, and the position where the drag began."""
-        self._spot: EntrySpan | None = None
+        self._dragged_span: EntrySpan | None = None
         """Current position of the held entry after the drag has started."""
         self._boxes: list[tuple[TimelineEntry, QRectF, FaultLayout | None]] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -106,7 +106,7 @@ class TimelineCanvas(QWidget):
         Cancel a running drag.
         """
         self._plan, self._chosen_path, self._selected = plan, current_path, selected
-        self._dragged = self._spot = None
+        self._dragged = self._dragged_span = None
         entry = plan.find_entry(current_path)
         lines = [describe_entry(entry)] if entry else []
         if len(selected) > 1:
@@ -126,7 +126,7 @@ class TimelineCanvas(QWidget):
     @property
     def scale(self) -> TimeAxisScale:
         """Scale of the time axis."""
-        return TimeAxisScale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
+        return TimeAxisScale(CANVAS_MARGIN, max(40.0, self.width() - 2 * CANVAS_MARGIN), self._plan.length_s)
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -168,14 +168,16 @@ class TimelineCanvas(QWidget):
         if waiting:
             self._lanes.append((y, tr("Time of an entry")))
             y += line * 1.15
-            room = self._visible_rect.width() - 2 * MARGIN
+            room = self._visible_rect.width() - 2 * CANVAS_MARGIN
             chips = [
                 min(room, metrics.horizontalAdvance(self._format_label(entry, metrics)) + line * 1.5)
                 for entry in waiting
             ]
             chip_places = lay_out_flow(chips, room, CHIP_GAP)
             for entry, width, (row, x) in zip(waiting, chips, chip_places, strict=True):
-                self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
+                self._boxes.append(
+                    (entry, QRectF(CANVAS_MARGIN + x, y + row * high, width, high * 0.88), None)
+                )
             y += (chip_places[-1][0] + 1) * high + line * 0.25
         is_known = all(entry.is_time_known for entry in self._plan.steps)
         words = (
@@ -185,7 +187,7 @@ class TimelineCanvas(QWidget):
         )
         self._lanes.append((y, words))
         y += line * 1.15
-        y += line * LEADER_LINES
+        y += line * LEADER_HEIGHT_LINES
         size = line * 1.1
         order = sorted(self._plan.steps, key=lambda entry: entry.span[0])
         xs = [scale.compute_x(entry.span[0]) for entry in order]
@@ -205,7 +207,9 @@ class TimelineCanvas(QWidget):
     def _get_span(self, entry: TimelineEntry) -> EntrySpan:
         dragged_entry = self._dragged
         return (
-            self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.span
+            self._dragged_span
+            if self._dragged_span and dragged_entry and dragged_entry[0].path == entry.path
+            else entry.span
         )
 
     def _format_label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
@@ -230,7 +234,7 @@ class TimelineCanvas(QWidget):
         ]
         hits.sort(key=lambda hit: hit[0].path == self._chosen_path)
         for entry, layout in reversed(hits):
-            part = WHOLE if layout is None else find_grip(layout, position.x())
+            part = WHOLE if layout is None else find_dragged_part(layout, position.x())
             if part is not None:
                 return entry, part
         return None
@@ -261,11 +265,11 @@ class TimelineCanvas(QWidget):
         moved_px = event.position().x() - from_x
         if entry.kind == WAIT or not entry.is_movable:
             return
-        if self._spot is None and abs(moved_px) < QApplication.startDragDistance() / 2:
+        if self._dragged_span is None and abs(moved_px) < QApplication.startDragDistance() / 2:
             return
         scale = self.scale
         by_s = moved_px / scale.width * scale.length_s
-        self._spot = drag_span(entry.span, part, by_s, scale.step_s, scale.length_s)
+        self._dragged_span = drag_span(entry.span, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
     def _update_pointer(self, position: QPointF) -> None:
@@ -283,12 +287,12 @@ class TimelineCanvas(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._dragged is None:
             return
-        (entry, *_), spot = self._dragged, self._spot
-        self._dragged = self._spot = None
+        (entry, *_), spot = self._dragged, self._dragged_span
+        self._dragged = self._dragged_span = None
         if spot is None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             self.selection_toggled.emit(entry.path)
         elif spot is None or entry.path not in self._selected:
-            self.chosen.emit(entry.path)
+            self.entry_chosen.emit(entry.path)
         if spot is not None and spot != entry.span:
             self.entry_dropped.emit(entry, spot)
         else:
@@ -314,7 +318,7 @@ class TimelineCanvas(QWidget):
         """Cancel a running drag, so that the entry keeps its time. Return False if there is none."""
         if self._dragged is None:
             return False
-        self._dragged = self._spot = None
+        self._dragged = self._dragged_span = None
         self._lay_out()
         return True
 
@@ -333,10 +337,10 @@ class TimelineCanvas(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), theme.get_tokens(self.palette()).surface)
+        painter.fillRect(self.rect(), theme.get_theme_tokens(self.palette()).surface)
         if not self.isEnabled():
             painter.setOpacity(0.4)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._draw_axis(painter, colors)
         self._draw_names(painter, colors)
         for entry, box, layout in sorted(self._boxes, key=lambda item: item[0].path == self._chosen_path):
@@ -376,7 +380,7 @@ class TimelineCanvas(QWidget):
             left_px = min(max(2.0, x - width / 2.0), self.width() - width - 2.0)
             painter.drawText(QPointF(left_px, top - metrics.descent() - 1.0), text)
         painter.setPen(QPen(colors.muted, 1.0))
-        painter.drawLine(QPointF(MARGIN, top), QPointF(self.width() - MARGIN, top))
+        painter.drawLine(QPointF(CANVAS_MARGIN, top), QPointF(self.width() - CANVAS_MARGIN, top))
 
     def _draw_names(self, painter: QPainter, colors: ThemeTokens) -> None:
         painter.setFont(theme.resize_font(self.font(), 0.85))
@@ -396,7 +400,7 @@ class TimelineCanvas(QWidget):
     def _draw_fault(
         self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
-        tone, shape = GROUP_LOOKS.get(entry.group, DEFAULT_LOOK)
+        tone, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
         color, soft = colors.get_color(tone), colors.get_color(f"{tone}_soft")
         is_selected, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
@@ -426,7 +430,7 @@ class TimelineCanvas(QWidget):
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._format_label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        tone, shape = GROUP_LOOKS.get(entry.group, DEFAULT_LOOK)
+        tone, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
         is_selected = self._is_selected(entry)
         painter.setPen(QPen(colors.focus if is_selected else colors.border, 2.0 if is_selected else 1.0))
         painter.setBrush(colors.selection if is_selected else colors.raised)
@@ -447,7 +451,7 @@ class TimelineCanvas(QWidget):
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a step as a numbered disc. The disc is dashed if the text does not state its time."""
         is_selected = self._is_selected(entry)
-        x, top = self.scale.compute_x(entry.span[0]), box.top() - self._line * LEADER_LINES
+        x, top = self.scale.compute_x(entry.span[0]), box.top() - self._line * LEADER_HEIGHT_LINES
         painter.setPen(QPen(colors.accent if entry.is_time_known else colors.border, 1.2))
         painter.drawLine(QPointF(x, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
@@ -472,13 +476,13 @@ class TimelineCanvas(QWidget):
             x = self.scale.compute_x(self._cursor_s)
             painter.setPen(QPen(colors.accent, 1.2, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(x, top), QPointF(x, self.height()))
-        if self._dragged is None or self._spot is None:
+        if self._dragged is None or self._dragged_span is None:
             return
         painter.setFont(theme.resize_font(self.font(), 0.85, bold=True))
         metrics = QFontMetricsF(painter.font())
-        words = " – ".join(dict.fromkeys(formatting.format_run_time(t_s) for t_s in self._spot))
+        words = " – ".join(dict.fromkeys(formatting.format_run_time(t_s) for t_s in self._dragged_span))
         width = metrics.horizontalAdvance(words) + 10.0
-        x = self.scale.compute_x(sum(self._spot) / 2.0)
+        x = self.scale.compute_x(sum(self._dragged_span) / 2.0)
         bubble = QRectF(min(max(0.0, x - width / 2.0), self.width() - width), 1.0, width, top - 2.0)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.accent)
@@ -486,7 +490,7 @@ class TimelineCanvas(QWidget):
         painter.setPen(colors.on_accent)
         painter.drawText(bubble, Qt.AlignmentFlag.AlignCenter, words)
         painter.setPen(QPen(colors.accent, 1.0))
-        for t_s in set(self._spot):
+        for t_s in set(self._dragged_span):
             painter.drawLine(
                 QPointF(self.scale.compute_x(t_s), top), QPointF(self.scale.compute_x(t_s), self.height())
             )

@@ -23,15 +23,15 @@ EntrySpan = tuple[float, float]
 delay.
 """
 
-LENGTH_MIN_S: Final = 120.0
+AXIS_LENGTH_MIN_S: Final = 120.0
 """Minimum length of the axis for a scenario without a length. Assumed."""
-LENGTH_AFTER_LAST_S: Final = 60.0
+AXIS_LENGTH_AFTER_LAST_ENTRY_S: Final = 60.0
 """Length of the axis after the last entry, for a scenario without a length. Assumed."""
 
-_ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
+_DURATION_ADAPTER: Final[TypeAdapter[float]] = TypeAdapter(
     Duration, config=ConfigDict(strict=True, allow_inf_nan=False)
 )
-_STEP: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
+_STEP_PATTERN: Final = re.compile(r"\s*+(\+?)(\d++(?:\.\d++)?)s?\s++(.*)", re.DOTALL)
 
 
 class TimelineEntry(Struct, frozen=True):
@@ -85,7 +85,7 @@ class TimelinePlan(Struct, frozen=True):
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def read_plan(text: str) -> TimelinePlan:
+def parse_timeline(text: str) -> TimelinePlan:
     """Parse the timeline of *text* and ignore invalid entries.
 
     Raises ValueError for invalid TOML.
@@ -104,14 +104,14 @@ def read_plan(text: str) -> TimelinePlan:
         default=0.0,
     )
     length = parse_seconds(data.get("length"))
-    total_s = max(last, length) if length else max(LENGTH_MIN_S, last + LENGTH_AFTER_LAST_S)
+    total_s = max(last, length) if length else max(AXIS_LENGTH_MIN_S, last + AXIS_LENGTH_AFTER_LAST_ENTRY_S)
     return TimelinePlan(total_s, tuple(faults), tuple(_spread_steps(raw, total_s)))
 
 
 def parse_seconds(value: object) -> float | None:
     """Convert a duration of a scenario to seconds. Return None if it is invalid."""
     try:
-        return None if value is None else _ANY_DURATION.validate_python(value)
+        return None if value is None else _DURATION_ADAPTER.validate_python(value)
     except ValidationError:
         return None
 
@@ -152,7 +152,7 @@ def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
     before: float | None = 0.0
     for number, table in _list_tables(data, "solution"):
         do, condition = table.get("do"), _collapse_spaces(table.get("when"))
-        step_match = _STEP.match(do) if isinstance(do, str) else None
+        step_match = _STEP_PATTERN.match(do) if isinstance(do, str) else None
         sign, delay, act = step_match.groups() if step_match else ("+", "0", do)
         seconds = min(float(delay), DRILL_LENGTH_MAX_S)
         known_s = 0.0 if not sign else None if condition else before
@@ -264,10 +264,10 @@ FINE_PX_PER_S: Final = 2.0
 """Minimum scale at which drags snap to seconds. Below it they snap to five seconds, so that no snap time is
 smaller than a pixel.
 """
-COARSE_S: Final = 5.0
-GRIP_PX: Final = 6.0
+COARSE_SNAP_INTERVAL_S: Final = 5.0
+GRIP_HALF_WIDTH_PX: Final = 6.0
 """Half the width of the area in which a marker or a window end can be dragged."""
-ROWS_MAX: Final = 12
+LANE_ROWS_MAX: Final = 12
 """Maximum number of rows. Further entries overlap others in the last row."""
 
 
@@ -290,7 +290,7 @@ class TimeAxisScale(Struct, frozen=True):
     @property
     def step_s(self) -> float:
         """Snap interval of a drag in seconds."""
-        return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_S
+        return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_SNAP_INTERVAL_S
 
 
 class FaultLayout(Struct, frozen=True):
@@ -306,28 +306,28 @@ class FaultLayout(Struct, frozen=True):
     @property
     def from_x(self) -> float:
         """Left edge in pixels."""
-        return min(self.start_x, self.label_x) - GRIP_PX
+        return min(self.start_x, self.label_x) - GRIP_HALF_WIDTH_PX
 
     @property
     def to_x(self) -> float:
         """Right edge in pixels."""
-        return max(self.end_x, self.label_x + self.label_width) + GRIP_PX
+        return max(self.end_x, self.label_x + self.label_width) + GRIP_HALF_WIDTH_PX
 
 
 def lay_out_faults(
-    spots: Sequence[EntrySpan], widths: Sequence[float], scale: TimeAxisScale
+    spans: Sequence[EntrySpan], widths: Sequence[float], scale: TimeAxisScale
 ) -> list[FaultLayout]:
     """Place each fault and its label in the first row with space for both. *widths*: label widths in pixels."""
     ends: list[float] = []
     """Position from which each row is free."""
     layouts = []
-    order = sorted(range(len(spots)), key=lambda n: spots[n])
+    order = sorted(range(len(spans)), key=lambda n: spans[n])
     for number in order:
-        (start, end), width = (scale.compute_x(t_s) for t_s in spots[number]), widths[number]
+        (start, end), width = (scale.compute_x(t_s) for t_s in spans[number]), widths[number]
         label = _compute_label_x(start, end, width, scale)
-        left_px = min(start, label) - GRIP_PX
+        left_px = min(start, label) - GRIP_HALF_WIDTH_PX
         row = next(
-            (n for n, free_end in enumerate(ends) if free_end <= left_px), min(len(ends), ROWS_MAX - 1)
+            (n for n, free_end in enumerate(ends) if free_end <= left_px), min(len(ends), LANE_ROWS_MAX - 1)
         )
         ends += [0.0] * (row + 1 - len(ends))
         layout = FaultLayout(row, start, end, label, width)
@@ -338,19 +338,19 @@ def lay_out_faults(
 
 def _compute_label_x(start: float, end: float, width: float, scale: TimeAxisScale) -> float:
     """Return the left edge of a label: inside a wide window, or to its right, or to its left at the axis end."""
-    if end - start >= width + 4 * GRIP_PX:
+    if end - start >= width + 4 * GRIP_HALF_WIDTH_PX:
         return start + (end - start - width) / 2.0
-    right = end + 1.7 * GRIP_PX
-    if right + width <= scale.left + scale.width + GRIP_PX:
+    right = end + 1.7 * GRIP_HALF_WIDTH_PX
+    if right + width <= scale.left + scale.width + GRIP_HALF_WIDTH_PX:
         return right
-    return max(scale.left, start - 1.7 * GRIP_PX - width)
+    return max(scale.left, start - 1.7 * GRIP_HALF_WIDTH_PX - width)
 
 
-def lay_out_flow(widths: Sequence[float], room: float, gap: float) -> list[tuple[int, float]]:
+def lay_out_flow(widths: Sequence[float], available_width: float, gap: float) -> list[tuple[int, float]]:
     """Return row and left edge of items that wrap like words."""
     positions, row, x = [], 0, 0.0
     for width in widths:
-        if x and x + width > room:
+        if x and x + width > available_width:
             row, x = row + 1, 0.0
         positions.append((row, x))
         x += width + gap
@@ -373,26 +373,26 @@ def space_apart(xs: Sequence[float], pitch: float, left_x: float, right_x: float
     return label_xs
 
 
-def find_grip(layout: FaultLayout, x: float) -> str | None:
+def find_dragged_part(layout: FaultLayout, x: float) -> str | None:
     """Return the part of an entry at *x*: one end of a window, the whole entry, or None.
 
     A label belongs to the whole entry.
     """
     if layout.end_x > layout.start_x:
-        inner = min(GRIP_PX, (layout.end_x - layout.start_x) / 3.0)
-        if -GRIP_PX <= x - layout.start_x <= inner:
+        inner = min(GRIP_HALF_WIDTH_PX, (layout.end_x - layout.start_x) / 3.0)
+        if -GRIP_HALF_WIDTH_PX <= x - layout.start_x <= inner:
             return START
-        if -inner <= x - layout.end_x <= GRIP_PX:
+        if -inner <= x - layout.end_x <= GRIP_HALF_WIDTH_PX:
             return END
     return WHOLE if layout.from_x <= x <= layout.to_x else None
 
 
-def drag_span(spot: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
-    """Return *spot* after a drag of *part* by *by_s* seconds.
+def drag_span(span: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
+    """Return *span* after a drag of *part* by *by_s* seconds.
 
     The result is snapped to *step_s* and limited to 0 to *length_s*.
     """
-    start, end = spot
+    start, end = span
     if part == START:
         return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
     if part == END:
@@ -406,9 +406,9 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
     return min(most_s, max(0.0, round(t_s / step_s) * step_s))
 
 
-def move_span(spot: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
-    """Return *spot* after *part* was moved by *by_s* seconds with keys, without snapping."""
-    start, end = spot
+def move_span(span: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
+    """Return *span* after *part* was moved by *by_s* seconds with keys, without snapping."""
+    start, end = span
     if part == END:
         return (start, min(length_s, max(start, round(end + by_s, 2))))
     by_s = min(length_s - end, max(-start, by_s))
@@ -429,16 +429,16 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 
 
 def move_entries(
-    text: str, plan: TimelinePlan, entry: TimelineEntry, spot: EntrySpan, selected: Sequence[TimelineEntry]
+    text: str, plan: TimelinePlan, entry: TimelineEntry, span: EntrySpan, selected: Sequence[TimelineEntry]
 ) -> str:
-    """Return *text* with the entry moved to *spot*.
+    """Return *text* with the entry moved to *span*.
 
     If the whole entry moves and is *selected*, the other selected entries move by the same time. Raises
     ScenarioEditError.
     """
-    text = move_entry(text, entry, spot)
-    by_s = spot[0] - entry.span[0]
-    if spot[1] - entry.span[1] != by_s or entry.path not in {moved_entry.path for moved_entry in selected}:
+    text = move_entry(text, entry, span)
+    by_s = span[0] - entry.span[0]
+    if span[1] - entry.span[1] != by_s or entry.path not in {moved_entry.path for moved_entry in selected}:
         return text
     for timeline_entry in selected:
         if timeline_entry.path != entry.path and timeline_entry.is_movable:
@@ -470,8 +470,8 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
     return (key, int(next_entry) - sum(int(entry.path[1]) < int(next_entry) for entry in removed_entries))
 
 
-def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
-    """Return *text* with the entry moved to *spot*. The format of its time is kept. Raises ScenarioEditError."""
+def move_entry(text: str, entry: TimelineEntry, span: EntrySpan) -> str:
+    """Return *text* with the entry moved to *span*. The format of its time is kept. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
         AT: (("at",),),
         WINDOW: (("between", 0), ("between", 1)),
@@ -481,11 +481,11 @@ def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
     if not isinstance(table, dict):  # the text has changed since the plan was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.span[0]:
-        spot = (spot[1], spot[0])  # keep a reversed window, because the checks report it
+        span = (span[1], span[0])  # keep a reversed window, because the checks report it
         old_values = (entry.span[1], entry.span[0])
     else:
         old_values = entry.span
-    for key, before, new_value in zip(keys[entry.kind], old_values, spot, strict=False):
+    for key, before, new_value in zip(keys[entry.kind], old_values, span, strict=False):
         if new_value != before:
             place: object = table.get(key[0], "0s")
             number = key[1] if len(key) > 1 else None
@@ -511,12 +511,12 @@ def _format_number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def add_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
+def add_fault(text: str, times: Mapping[str, object], line: str, note: str) -> tuple[str, Path]:
     """Return *text* with a new fault after the other faults, and the path of the new fault.
 
     Raises ScenarioEditError.
     """
-    values = {**times, "do": act, **({"note": note} if note else {})}
+    values = {**times, "do": line, **({"note": note} if note else {})}
     timeline_entries = read_value(text, ("timeline",))
     return add_entry(text, "timeline", values), (
         "timeline",

@@ -39,11 +39,11 @@ from app.views.editor.timeline_entries import (
     find_next_path,
     move_entries,
     move_span,
-    read_plan,
+    parse_timeline,
     remove_entries,
 )
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words.language import tr
 from engine.overrides import override
 
@@ -159,11 +159,11 @@ class ZoomArea(QScrollArea):
             super().wheelEvent(event)
 
 
-STEP_S: Final = 1.0
+ARROW_STEP_S: Final = 1.0
 """Step of an arrow key in seconds."""
-SHIFT_STEP_S: Final = 10.0
+SHIFT_ARROW_STEP_S: Final = 10.0
 """Step of an arrow key with Shift in seconds."""
-FIRST_FAULT_S: Final = 30.0
+FIRST_FAULT_DEFAULT_S: Final = 30.0
 """Default time of the first fault in a scenario. Assumed: enough time to read the first lines of the brief."""
 
 
@@ -172,7 +172,7 @@ class TimelineView(QWidget):
 
     text_changed = Signal(str)
     """Signal: complete text after a change by the user."""
-    chosen = Signal(object)
+    path_chosen = Signal(object)
     """Signal: path in the text of the selected entry, for example ("timeline", 2) or ("solution", 0)."""
     edit_in_text_wanted = Signal(object)
     """Signal: path of an entry that the author wants to edit in the text."""
@@ -191,9 +191,9 @@ class TimelineView(QWidget):
         self.add_button = QPushButton(tr("Add fault…"))
         self.remove_button = QPushButton(tr("Remove"))
         self.area = ZoomArea(self.canvas)
-        self.adding = AddFaultForm(lambda kind: list_names_in_text(self._text, kind))
+        self.add_fault_form = AddFaultForm(lambda kind: list_names_in_text(self._text, kind))
         self._build()
-        self.canvas.chosen.connect(self._select_entry)
+        self.canvas.entry_chosen.connect(self._select_entry)
         self.canvas.entry_dropped.connect(self._move_entry)
         self.canvas.add_wanted.connect(self.begin_adding)
         self.canvas.selection_toggled.connect(self._toggle_selection)
@@ -206,8 +206,8 @@ class TimelineView(QWidget):
         self.list.customContextMenuRequested.connect(self._open_menu_of_list)
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
-        self.adding.wanted.connect(self._add_entries)
-        self.adding.close_wanted.connect(self._end_adding)
+        self.add_fault_form.fault_wanted.connect(self._add_entries)
+        self.add_fault_form.close_wanted.connect(self._end_adding)
         self._show_chosen()
 
     def _build(self) -> None:
@@ -234,19 +234,19 @@ class TimelineView(QWidget):
             bar.addWidget(tool)
             self._zooms.append((tool, icon))
         widget = QWidget()
-        lay_column(self.list, self.adding, parent=widget, margins=0)
-        self.adding.hide()
+        build_widget_column(self.list, self.add_fault_form, parent=widget, margins=0)
+        self.add_fault_form.hide()
         self.body = _TimelineSplitter(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
         self.body.addWidget(widget)
         self.body.setChildrenCollapsible(False)
         self.body.splitterMoved.connect(self._on_split)
         self.body.resized.connect(self._share_height)
-        lay_column(bar, (self.body, 1), self.message, parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (self.body, 1), self.message, parent=self, margins=0, spacing=0)
         self._apply_theme()
 
     def _apply_theme(self) -> None:
-        colors, icon_px = theme.get_tokens(self.palette()), self.fontMetrics().height()
+        colors, icon_px = theme.get_theme_tokens(self.palette()), self.fontMetrics().height()
         for tool, icon in self._zooms:
             tool.setIcon(theme.load_icon(icon, colors))
             tool.setIconSize(QSize(icon_px, icon_px))
@@ -263,13 +263,13 @@ class TimelineView(QWidget):
 
     def _share_height(self) -> None:
         """Give the axis the height of its lanes and the list the rest, unless the user moved the splitter."""
-        if self._split_by_hand and self.adding.isHidden():
+        if self._split_by_hand and self.add_fault_form.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
         needed_height = self.canvas.minimumHeight() + scroll.sizeHint().height() * (self.area.zoom > 1.0)
         room = self.body.height() - self.body.handleWidth()
-        if not self.adding.isHidden():
-            needed_height = min(needed_height, room - self.adding.minimumSizeHint().height())
+        if not self.add_fault_form.isHidden():
+            needed_height = min(needed_height, room - self.add_fault_form.minimumSizeHint().height())
         self.body.setSizes([max(1, needed_height), max(1, room - needed_height)])
 
     # --- display --------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ class TimelineView(QWidget):
     def show_text(self, text: str) -> None:
         """Show *text* without emitting a signal. Keep the selection if an entry with its path still exists."""
         try:
-            plan = read_plan(text)
+            plan = parse_timeline(text)
         except ValueError:
             self._show_invalid_text()
             return
@@ -313,7 +313,7 @@ class TimelineView(QWidget):
             any(timeline_entry.kind != STEP for timeline_entry in self.selected_entries)
         )
         self.message.setText(describe_keys(self._plan, self.selected_entries, entry))
-        self.message.setVisible(self.adding.isHidden())
+        self.message.setVisible(self.add_fault_form.isHidden())
 
     # --- selection ------------------------------------------------------------------------------------------
 
@@ -339,7 +339,7 @@ class TimelineView(QWidget):
         self.list.select_path(path, extend_selection)
         self._show_chosen()
         self._bring_into_view()
-        self.chosen.emit(path)
+        self.path_chosen.emit(path)
 
     @Slot(object)
     def _toggle_selection(self, path: Path) -> None:
@@ -354,7 +354,7 @@ class TimelineView(QWidget):
             self._path = find_path(item)
             self._show_chosen()
             self._bring_into_view()
-            self.chosen.emit(self._path)
+            self.path_chosen.emit(self._path)
 
     def _bring_into_view(self) -> None:
         box = self.canvas.compute_box(self._path) if self._path is not None else None
@@ -385,10 +385,10 @@ class TimelineView(QWidget):
         self.text_changed.emit(text)
 
     @Slot(object, object)
-    def _move_entry(self, entry: TimelineEntry, spot: EntrySpan) -> None:
-        """Move the entry to *spot*. Other selected entries move too, unless only the entry's end moves."""
+    def _move_entry(self, entry: TimelineEntry, span: EntrySpan) -> None:
+        """Move the entry to *span*. Other selected entries move too, unless only the entry's end moves."""
         try:
-            self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected_entries))
+            self._change_text(move_entries(self.text_now(), self._plan, entry, span, self.selected_entries))
         except ScenarioEditError as problem:
             self._refuse(problem)
 
@@ -487,29 +487,31 @@ class TimelineView(QWidget):
             at_s = self.canvas.cursor_s
         if at_s is None:
             at_s = (
-                entry.span[1] + FIRST_FAULT_S if entry is not None and entry.kind != WAIT else FIRST_FAULT_S
+                entry.span[1] + FIRST_FAULT_DEFAULT_S
+                if entry is not None and entry.kind != WAIT
+                else FIRST_FAULT_DEFAULT_S
             )
         for widget in (self.list, self.message):
             widget.hide()
-        self.adding.show()
-        self.adding.clear_form(min(at_s, self._plan.length_s))
+        self.add_fault_form.show()
+        self.add_fault_form.clear_form(min(at_s, self._plan.length_s))
 
     @Slot(object, str, str)
-    def _add_entries(self, times: dict[str, object], act: str, note: str) -> None:
+    def _add_entries(self, times: dict[str, object], line: str, note: str) -> None:
         try:
-            text, path = add_fault(self.text_now(), times, act, note)
+            text, path = add_fault(self.text_now(), times, line, note)
         except ScenarioEditError as problem:
-            self.adding.message.setText(str(problem))
+            self.add_fault_form.message.setText(str(problem))
             return
         self._path = path
         self.list.clearSelection()
         self._change_text(text)
         self._end_adding()
-        self.chosen.emit(path)
+        self.path_chosen.emit(path)
 
     @Slot()
     def _end_adding(self) -> None:
-        self.adding.hide()
+        self.add_fault_form.hide()
         for widget in (self.list, self.message):
             widget.show()
         self._share_height()
@@ -530,7 +532,7 @@ class TimelineView(QWidget):
     def _handle_key(self, watched: QObject, event: QKeyEvent) -> bool:
         key, modifiers = event.key(), event.modifiers()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            by_s = SHIFT_STEP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else STEP_S
+            by_s = SHIFT_ARROW_STEP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else ARROW_STEP_S
             part = END if modifiers & Qt.KeyboardModifier.ControlModifier else WHOLE
             self._move_selected_by(by_s if key == Qt.Key.Key_Right else -by_s, part)
         elif key == Qt.Key.Key_Delete:

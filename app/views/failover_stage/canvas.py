@@ -18,9 +18,9 @@ CANVAS_WIDTH: Final = 1366.0
 """Width of the canvas in canvas units. The height follows the aspect ratio of the window."""
 CANVAS_HEIGHT_MIN: Final = 560.0
 """Minimum height of the canvas in canvas units."""
-BODY_TOP: Final = 88.0
+BODY_TOP_MARGIN: Final = 88.0
 """Space above the body of the picture."""
-BODY_BOTTOM: Final = 108.0
+BODY_BOTTOM_MARGIN: Final = 108.0
 """Space below the body of the picture."""
 BODY_HEIGHT: Final = 420.0
 """Body height to which the coordinates in PART_BOXES refer."""
@@ -80,9 +80,14 @@ ROUTE_SIDES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
 """(technology, part, part) -> sides of the two parts at which their connecting line begins and ends."""
 
 
-def find_panel(height: float) -> QRectF:
+def compute_panel_box(height: float) -> QRectF:
     """Return the rectangle of the stopwatch panel on a canvas of *height* units."""
-    return QRectF(PANEL_LEFT_AND_WIDTH[0], BODY_TOP, PANEL_LEFT_AND_WIDTH[1], height - BODY_TOP - BODY_BOTTOM)
+    return QRectF(
+        PANEL_LEFT_AND_WIDTH[0],
+        BODY_TOP_MARGIN,
+        PANEL_LEFT_AND_WIDTH[1],
+        height - BODY_TOP_MARGIN - BODY_BOTTOM_MARGIN,
+    )
 
 
 def compute_phase_boxes(count: int, height: float) -> list[QRectF]:
@@ -99,10 +104,10 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
     box = PART_BOXES[technology].get(name)
     if box is None:
         return None
-    stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY_HEIGHT
+    stretch = (height - BODY_TOP_MARGIN - BODY_BOTTOM_MARGIN) / BODY_HEIGHT
     left_px, top, width, tall = box
     growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # parts grow less than the space between them
-    middle = BODY_TOP + (top + tall / 2) * stretch
+    middle = BODY_TOP_MARGIN + (top + tall / 2) * stretch
     return QRectF(left_px, middle - tall * growth / 2, width, tall * growth)
 
 
@@ -146,7 +151,7 @@ condensed.
 """
 TEXT_STRETCH_MIN: Final = 0.8
 """Minimum horizontal scale of text that is too wide. If it is still too wide, it is cut."""
-TEXT_MIN: Final = (11.0, 17.2)
+TEXT_SIZES_MIN: Final = (11.0, 17.2)
 """Minimum text size in canvas units, normal and for presentations (24 pixels at 1920×1080)."""
 
 
@@ -159,7 +164,7 @@ class StageStyle(Struct, frozen=True):
 
     def compute_scale_min(self, font: str) -> float:
         """Return the factor by which text in *font* may shrink."""
-        return min(1.0, max(TEXT_SCALE_MIN, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
+        return min(1.0, max(TEXT_SCALE_MIN, TEXT_SIZES_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
     def scene(self) -> SceneStyle:
@@ -201,16 +206,16 @@ class CanvasPainter:
 
     def draw_text(
         self, content: str, box: QRectF, font: str, color: QColor,
-        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wrap: bool = False,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft, wraps: bool = False,
     ) -> None:  # fmt: skip
         """Draw *content* in *box*.
 
-        Text that is too wide is wrapped if *wrap*; otherwise it is shrunk, condensed and cut.
+        Text that is too wide is wrapped if *wraps*; otherwise it is shrunk, condensed and cut.
         """
         painter, used = self.painter, self.style.fonts[font]
         painter.setFont(used)
         painter.setPen(color)
-        if wrap:
+        if wraps:
             flags = int(Qt.TextFlag.TextWordWrap) | int(align.value) | int(Qt.AlignmentFlag.AlignTop.value)
             painter.drawText(box, flags, content)
             return
@@ -242,11 +247,11 @@ class CanvasPainter:
         """Return the rectangle of the part *name*, or None if the technology lacks it."""
         return find_box(technology, name, self.height)
 
-    def draw_title(self, heading: str, sentence: str, tone: QColor) -> QRectF:
-        """Draw heading and sentence next to a disk of color *tone*. Return the rectangle of the disk."""
+    def draw_title(self, heading: str, sentence: str, color: QColor) -> QRectF:
+        """Draw heading and sentence next to a disk of color *color*. Return the rectangle of the disk."""
         disk = QRectF(24, 24, 36, 36)
         self.painter.setPen(Qt.PenStyle.NoPen)
-        self.painter.setBrush(tone)
+        self.painter.setBrush(color)
         self.painter.drawEllipse(disk)
         tall, width = self.compute_line_height("heading"), CANVAS_WIDTH - 96
         self.draw_text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
@@ -254,26 +259,30 @@ class CanvasPainter:
         self.draw_text(sentence, box, "sentence", self.colors.text)
         return disk
 
-    def draw_halo(self, box: QRectF, succeeded: bool) -> None:
+    def draw_halo(self, box: QRectF, has_succeeded: bool) -> None:
         """Draw a halo around a part that takes part in the current phase."""
-        color = self.colors.ok if succeeded else self.colors.focus
+        color = self.colors.ok if has_succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(QPen(theme.add_alpha(color, 70), 4))
         self.painter.drawRoundedRect(box.adjusted(-9, -9, 9, 9), 13, 13)
         self.painter.setPen(QPen(color, 3.5))
         self.painter.drawRoundedRect(box.adjusted(-6, -6, 6, 6), 11, 11)
 
-    def draw_box(self, box: QRectF, border: QColor, ground: QColor, width: float = 1.2) -> None:
+    def draw_box(self, box: QRectF, border: QColor, background_color: QColor, width: float = 1.2) -> None:
         """Draw a rounded box."""
         self.painter.setPen(QPen(border, width))
-        self.painter.setBrush(ground)
+        self.painter.setBrush(background_color)
         self.painter.drawRoundedRect(box, 8, 8)
 
-    def draw_pill(self, content: str, box: QRectF, ground: QColor, ink: QColor, dashed: bool = False) -> None:
+    def draw_pill(
+        self, content: str, box: QRectF, background_color: QColor, text_color: QColor, dashed: bool = False
+    ) -> None:
         """Draw *content* on a rounded background."""
         self.painter.setPen(
             QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )
-        self.painter.setBrush(ground)
+        self.painter.setBrush(background_color)
         self.painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
-        self.draw_text(content, box.adjusted(10, 0, -10, 0), "bold", ink, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(
+            content, box.adjusted(10, 0, -10, 0), "bold", text_color, Qt.AlignmentFlag.AlignHCenter
+        )

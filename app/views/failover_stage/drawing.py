@@ -13,7 +13,13 @@ from app.views.failover_stage import canvas
 from app.views.failover_stage.canvas import CANVAS_WIDTH
 from app.views.failover_stage.panel import PanelPainter
 from app.widgets import theme
-from app.widgets.signs import compute_sign_width, condense_drawing, draw_chip, draw_mark, draw_sign
+from app.widgets.signs import (
+    compute_indicator_width,
+    condense_drawing,
+    draw_chip,
+    draw_symbol,
+    draw_indicator,
+)
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.comparison import MIRRORING
@@ -61,47 +67,53 @@ class StagePainter(PanelPainter):
         painter.fillRect(label, self.colors.surface)
         self.draw_text(words, label.adjusted(6, 0, 0, 0), "bold", self.colors.muted)
 
-    def _draw_wire(self, view: StageView, ends: tuple[str, str], cut: bool, used: bool, label: str) -> None:
+    def _draw_wire(
+        self, view: StageView, ends: tuple[str, str], is_interrupted: bool, is_used: bool, label: str
+    ) -> None:
         corners = canvas.compute_route(view.technology, *ends, self.height)
         if not corners:
             return
         painter, colors = self.painter, self.colors
         painter.setBrush(Qt.BrushStyle.NoBrush)
         glowing = (
-            not cut
+            not is_interrupted
             and (ends in view.highlighted_wires or ends[::-1] in view.highlighted_wires)
-            and (used or not view.has_ended)
+            and (is_used or not view.has_ended)
         )
-        if glowing and used:
+        if glowing and is_used:
             tone = colors.ok if CLIENT in ends else colors.focus
             painter.setPen(QPen(theme.add_alpha(tone, 70), 9))
             painter.drawPolyline(QPolygonF(corners))
             painter.setPen(QPen(tone, 3))
-        elif cut:
+        elif is_interrupted:
             painter.setPen(QPen(colors.bad, 2, Qt.PenStyle.DashLine))
-        elif used:
+        elif is_used:
             painter.setPen(QPen(colors.muted, 2))
         else:
             painter.setPen(QPen(colors.border, 2, Qt.PenStyle.DotLine))
         painter.drawPolyline(QPolygonF(corners))
         longest = max(itertools.pairwise(corners), key=lambda pair: _compute_length(*pair))
         middle = (longest[0] + longest[1]) / 2
-        if cut:
+        if is_interrupted:
             box = QRectF(middle.x() - 10, middle.y() - 10, 20, 20)
             painter.fillRect(box, colors.surface)
-            draw_mark(painter, "cross", box.adjusted(1, 1, -1, -1), colors.bad)
+            draw_symbol(painter, "cross", box.adjusted(1, 1, -1, -1), colors.bad)
         if label:
-            words = tr("{name} cut").format(name=label) if cut else label
+            words = tr("{name} cut").format(name=label) if is_interrupted else label
             text_rect = QRectF(middle.x() - 140, middle.y() + 10, 280, self.compute_line_height("body"))
             self.draw_text(
-                words, text_rect, "body", colors.bad if cut else colors.muted, Qt.AlignmentFlag.AlignHCenter
+                words,
+                text_rect,
+                "body",
+                colors.bad if is_interrupted else colors.muted,
+                Qt.AlignmentFlag.AlignHCenter,
             )
 
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
         if name in view.highlighted_places:
             self.draw_halo(box, view.has_ended)
-        dead = card.status.tone == "bad" and name != CLIENT
+        dead = card.status.color_name == "bad" and name != CLIENT
         self.draw_box(
             box,
             colors.bad if dead else colors.border,
@@ -120,7 +132,7 @@ class StagePainter(PanelPainter):
         room = box.height() - tall - 4 - self.compute_line_height("body")
         left, right, y = box.left() + 20, box.right() - 14, box.top() + max(2.0, min(10.0, room / 2))
         font = style.fonts["body"]
-        width = compute_sign_width(card.status, style.scene, font)
+        width = compute_indicator_width(card.status, style.scene, font)
         name_width = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
         is_beside = name_width + width + 10 <= right - left
         self.draw_text(
@@ -128,7 +140,7 @@ class StagePainter(PanelPainter):
         )
         y += 0 if is_beside else tall
         base = y + tall / 2 + (QFontMetricsF(font).ascent() - QFontMetricsF(font).descent()) / 2
-        draw_sign(
+        draw_indicator(
             painter, card.status, QPointF(right - width if is_beside else left, base), style.scene, font
         )
         y += tall + 4
@@ -158,9 +170,9 @@ class StagePainter(PanelPainter):
             wraps = self.compute_width(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
             tall *= 2 if wraps else 1
             row = QRectF(left, box.bottom() - tall - 8, room, tall)
-            ink = colors.text if tone == "text" else style.scene.get_tone_color(tone)
+            ink = colors.text if tone == "text" else style.scene.get_color(tone)
             if row.top() >= y - 2:
-                self.draw_text(words, row, "body", ink, wrap=wraps)
+                self.draw_text(words, row, "body", ink, wraps=wraps)
         if name == CLIENT and view.facts.more_clients:
             words = tr("and {n} more").format(n=view.facts.more_clients)
             self.draw_text(
@@ -177,16 +189,18 @@ class StagePainter(PanelPainter):
         y = box.top() + 8
         role = card.role
         if role is not None:
-            draw_mark(
+            draw_symbol(
                 painter,
                 role.shape,
                 QRectF(box.left(), y + tall / 2 - 9, 18, 18),
-                style.scene.get_tone_color(role.tone),
+                style.scene.get_color(role.color_name),
             )
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
             tone = (
-                colors.text if role.text in ("MIRROR", "SECONDARY") else style.scene.get_tone_color(role.tone)
+                colors.text
+                if role.text in ("MIRROR", "SECONDARY")
+                else style.scene.get_color(role.color_name)
             )
             if style.is_far:
                 self.draw_text(
@@ -204,10 +218,10 @@ class StagePainter(PanelPainter):
             return
         chip, widths = style.fonts["small"], []
         for sign in card.badges:
-            widths.append(compute_sign_width(sign, style.scene, chip) + 16)
+            widths.append(compute_indicator_width(sign, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
         # a card with space for a single row shows only the problems
-        bad = [sign_pair for sign_pair in first if sign_pair[0].tone != "ok"]
+        bad = [sign_pair for sign_pair in first if sign_pair[0].color_name != "ok"]
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
@@ -235,11 +249,11 @@ class StagePainter(PanelPainter):
             self.draw_box(
                 row, colors.focus if running else colors.border, colors.surface, 2 if running else 1
             )
-            draw_mark(
+            draw_symbol(
                 self.painter,
                 shape,
                 QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
-                self.style.scene.get_tone_color(tone),
+                self.style.scene.get_color(tone),
             )
             half_height = row.height() / 2
             if half_height >= self.compute_line_height("body") + 2:
@@ -252,7 +266,7 @@ class StagePainter(PanelPainter):
                 words = view_model.get_resource_label(state)
                 self.draw_text(words,
                           QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
-                          self.style.scene.get_tone_color(tone))  # fmt: skip
+                          self.style.scene.get_color(tone))  # fmt: skip
             else:
                 self.draw_text(
                     name,
@@ -332,10 +346,12 @@ class StagePainter(PanelPainter):
         labels = shorten_names([vote.name for vote in view.facts.votes])
         for number, (vote, letter) in enumerate(zip(view.facts.votes, labels, strict=True)):
             self._draw_vote_token(
-                vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted"
+                vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_color_name != "muted"
             )
         tone = (
-            self.style.scene.get_tone_color(view.votes_tone) if view.votes_tone != "muted" else colors.muted
+            self.style.scene.get_color(view.votes_color_name)
+            if view.votes_color_name != "muted"
+            else colors.muted
         )
         tall = self.compute_line_height("bold")
         if is_beside:
@@ -343,14 +359,14 @@ class StagePainter(PanelPainter):
             # presentations omit the names, so the text is centered
             top = box.center().y() - tall / (2 if self.style.is_far else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
-            self.draw_text(view.votes, words, "bold", tone)
+            self.draw_text(view.votes_text, words, "bold", tone)
             if not self.style.is_far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
                 rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
-                self.draw_text(names, rect_below, "small", colors.muted, wrap=True)
+                self.draw_text(names, rect_below, "small", colors.muted, wraps=True)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
-            self.draw_text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
+            self.draw_text(view.votes_text, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_vote_token(
         self, vote: StageVote, letter: str, center: QPointF, radius: float, counted: bool
@@ -378,14 +394,14 @@ class StagePainter(PanelPainter):
         painter.setPen(QPen(colors.surface, 1.5))
         painter.setBrush(colors.ok)
         painter.drawEllipse(badge)
-        draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
+        draw_symbol(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
     def draw_moving_parts(self, view: StageView, time_s: float) -> None:
         """Draw stopwatches, gauge, vessel, packets and ribbon.
 
         *time_s*: wall time in seconds that animates them. A negative value means no animation.
         """
-        self._draw_watches(view)
+        self._draw_stopwatches(view)
         self._draw_rows(view)
         self._draw_resource_times(view)
         self._draw_vessel(view)
@@ -449,8 +465,8 @@ class StagePainter(PanelPainter):
                 colors.muted,
             )
 
-    def _draw_packets(self, view: StageView, beat: float) -> None:
-        if beat < 0 or view.has_ended:
+    def _draw_packets(self, view: StageView, phase: float) -> None:
+        if phase < 0 or view.has_ended:
             return
         used = {wire.ends for wire in view.facts.wires if wire.is_used}
         for ends in view.highlighted_wires:
@@ -462,7 +478,7 @@ class StagePainter(PanelPainter):
             )
             color = self.style.get_series_color(view.chips[view.number].color)
             for number in range(3):
-                point = _compute_point(corners, (beat * 0.5 + number / 3) % 1.0)
+                point = _compute_point(corners, (phase * 0.5 + number / 3) % 1.0)
                 if point is not None:
                     self.painter.setPen(QPen(self.colors.surface, 2))
                     self.painter.setBrush(color)

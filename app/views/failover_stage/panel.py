@@ -11,9 +11,9 @@ from app.views.failover_stage.canvas import (
     TEXT_SCALE_MIN,
     CanvasPainter,
     compute_phase_boxes,
-    find_panel,
+    compute_panel_box,
 )
-from app.widgets.signs import draw_mark, draw_text
+from app.widgets.signs import draw_symbol, draw_text
 from app.words import formatting
 from app.words.language import tr
 
@@ -32,7 +32,7 @@ class PanelPainter(CanvasPainter):
 
     def _compute_panel_rows(self, view: StageView) -> dict[str, float]:
         """Return the top of each part of the panel."""
-        box = find_panel(self.height)
+        box = compute_panel_box(self.height)
         watch, second, body = (self.compute_line_height(name) for name in ("watch", "second", "body"))
         y = {"since": box.top() + 12}
         y["watch"] = y["since"] + body
@@ -51,7 +51,7 @@ class PanelPainter(CanvasPainter):
         return y
 
     def _draw_panel(self, view: StageView) -> None:
-        colors, box, y = self.colors, find_panel(self.height), self._compute_panel_rows(view)
+        colors, box, y = self.colors, compute_panel_box(self.height), self._compute_panel_rows(view)
         self.draw_box(box, colors.border, colors.raised)
         left_px, width = box.left() + 20, box.width() - 40
         self.draw_text(
@@ -61,7 +61,7 @@ class PanelPainter(CanvasPainter):
             colors.muted,
         )
         self.draw_text(
-            view.failover_words,
+            view.failover_time_label,
             QRectF(left_px, y["second_words"], width, self.compute_line_height("body")),
             "body",
             colors.muted,
@@ -69,7 +69,7 @@ class PanelPainter(CanvasPainter):
         self.painter.setPen(QPen(colors.border, 1))
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
-        if view.check and not self.style.is_far:
+        if view.where_to_check and not self.style.is_far:
             tall, (bottom, lines) = self.compute_line_height("body"), self._compute_check_position(view)
             mono = lines * (self.compute_line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
@@ -78,25 +78,27 @@ class PanelPainter(CanvasPainter):
                 tr("Where to check"), QRectF(left_px, bottom + 4, width, tall), "body", colors.muted
             )
             row = QRectF(left_px, bottom + 6 + tall, width, mono)
-            self.draw_text(view.check, row, "mono", colors.text, wrap=lines > 1)
+            self.draw_text(view.where_to_check, row, "mono", colors.text, wraps=lines > 1)
 
     def _compute_check_position(self, view: StageView) -> tuple[float, int]:
         """Return the top and the number of lines of the text "Where to check"."""
-        box = find_panel(self.height)
-        lines = 2 if self.compute_width(view.check, "mono") * TEXT_SCALE_MIN > box.width() - 40 else 1
+        box = compute_panel_box(self.height)
+        lines = (
+            2 if self.compute_width(view.where_to_check, "mono") * TEXT_SCALE_MIN > box.width() - 40 else 1
+        )
         return box.bottom() - self.compute_line_height("body") - lines * (
             self.compute_line_height("mono") + 1
         ) - 14, lines
 
-    def _draw_watches(self, view: StageView) -> None:
-        box, colors, y = find_panel(self.height), self.colors, self._compute_panel_rows(view)
+    def _draw_stopwatches(self, view: StageView) -> None:
+        box, colors, y = compute_panel_box(self.height), self.colors, self._compute_panel_rows(view)
         left_px, width = box.left() + 20, box.width() - 40
         font = self.style.fonts["watch"]
-        advance = QFontMetricsF(font).horizontalAdvance(view.elapsed)
+        advance = QFontMetricsF(font).horizontalAdvance(view.elapsed_text)
         room = width - 36
         tall = self.compute_line_height("watch")
         self.draw_text(
-            view.elapsed,
+            view.elapsed_text,
             QRectF(left_px, y["watch"], min(room, advance + 2), tall * 0.98),
             "watch",
             colors.text,
@@ -110,7 +112,7 @@ class PanelPainter(CanvasPainter):
             colors.muted,
         )
         self.draw_text(
-            f"{view.failover} s",
+            f"{view.failover_time_text} s",
             QRectF(left_px, y["second"], width, self.compute_line_height("second")),
             "second",
             colors.text,
@@ -118,18 +120,18 @@ class PanelPainter(CanvasPainter):
         if view.duration_gauge is not None:
             self._draw_gauge(view.duration_gauge, QRectF(left_px, y["gauge"], width, 13))
         wrap = view.duration_gauge is None
-        if view.published and not (
+        if view.published_comparison and not (
             self.style.is_far and (wrap or not view.has_ended or self.height < SENTENCE_HEIGHT_MIN)
         ):
             row = QRectF(
                 left_px, y["published"], width, self.compute_line_height("body") * (2.2 if wrap else 1)
             )
             self.draw_text(
-                view.published,
+                view.published_comparison,
                 row,
                 "bold" if view.has_ended and not wrap and not self.style.is_far else "body",
                 colors.muted if not view.has_ended else colors.text,
-                wrap=wrap,
+                wraps=wrap,
             )
 
     def _draw_gauge(self, gauge: tuple[float, float, float], box: QRectF) -> None:
@@ -162,12 +164,12 @@ class PanelPainter(CanvasPainter):
         self.draw_text(words, QRectF(left, scale.top(), wide, scale.height()), "small", colors.text)
 
     def _draw_rows(self, view: StageView) -> None:
-        box, colors, y = find_panel(self.height), self.colors, self._compute_panel_rows(view)["rows"]
+        box, colors, y = compute_panel_box(self.height), self.colors, self._compute_panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.compute_line_height("bold")
         far_edge, end = self.style.is_far, box.bottom() - BOTTOM_MARGIN
-        if view.check and not far_edge:
+        if view.where_to_check and not far_edge:
             end = self._compute_check_position(view)[0]
-        rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the other rows
+        rows = [row for row in view.rows if row.color_name != "muted"]  # the picture shows the other rows
         if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
         room = right - left - ROW_INDENT - 8
@@ -183,19 +185,19 @@ class PanelPainter(CanvasPainter):
         gap = max(0.0, min(4.0 if far_edge else 8.0, (end - y - line_count * tall) / len(rows)))
         for row, share in zip(rows, shares, strict=True):
             is_beside = share >= min_side_share
-            needed_height = tall if is_beside or row.sign is not None else 2 * tall
+            needed_height = tall if is_beside or row.indicator is not None else 2 * tall
             if y + needed_height > end + 2:
                 return
-            if row.sign is not None:
-                draw_mark(
+            if row.indicator is not None:
+                draw_symbol(
                     self.painter,
-                    row.sign.shape,
+                    row.indicator.shape,
                     QRectF(left, y + tall / 2 - 7, 15, 15),
-                    self.style.scene.get_tone_color(row.sign.tone),
+                    self.style.scene.get_color(row.indicator.color_name),
                 )
             tone = {"muted": colors.muted, "text": colors.text}.get(
-                row.tone
-            ) or self.style.scene.get_tone_color(row.tone)
+                row.color_name
+            ) or self.style.scene.get_color(row.color_name)
             name_width, wide = self.compute_width(row.name, "bold"), self.compute_width(row.text, "body") + 2
             name = QRectF(left + ROW_INDENT, y, name_width * share if is_beside else room, tall)
             self.draw_text(row.name, name, "bold", colors.text)
@@ -232,7 +234,7 @@ class PanelPainter(CanvasPainter):
             self.draw_text(chip.name, QRectF(box.left() + 25, box.top() + 3, room, 23), "chip", ink)
             self.draw_text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
             if chip.state == DONE:
-                draw_mark(painter, "check", QRectF(box.right() - 26, box.top() + 28, 16, 16), colors.ok)
+                draw_symbol(painter, "check", QRectF(box.right() - 26, box.top() + 28, 16, 16), colors.ok)
         bar = QRectF(24, self.height - 40, CANVAS_WIDTH - 48, 11)
         painter.fillRect(bar, colors.idle_soft)
         for segment in view.segments:

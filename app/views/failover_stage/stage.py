@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QSizePolicy, QWi
 
 from app.view_models.failover_moment.phases import PANEL, QUEUE
 from app.view_models.failover_moment.view import StageView
-from app.view_models.failover_moment.why_not import WhyNotView
+from app.view_models.failover_moment.why_not import MissingFailoverView
 from app.views.failover_stage.canvas import (
-    BODY_TOP,
+    BODY_TOP_MARGIN,
     CANVAS_HEIGHT_MIN,
     CANVAS_WIDTH,
     PART_BOXES,
@@ -29,19 +29,19 @@ from app.views.failover_stage.canvas import (
     build_stage_style,
     compute_phase_boxes,
     find_box,
-    find_panel,
+    compute_panel_box,
 )
 from app.views.failover_stage.drawing import StagePainter
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.signs import draw_mark
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.signs import draw_symbol
 from app.words.language import mark, tr
 from engine.overrides import override
 
 
-def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyNotView) -> None:
+def draw_requirements(painter: QPainter, style: StageStyle, height: float, view: MissingFailoverView) -> None:
     """Draw the requirements of an automatic failover. Requirements that are not revealed yet are gray."""
     canvas = CanvasPainter(painter, style, height)
     colors = style.colors
@@ -49,11 +49,11 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     tone = colors.bad if view.unmet_count else colors.ok
     disk = canvas.draw_title(view.heading, view.sentence, tone)
     mark_box = disk.adjusted(9, 9, -9, -9)
-    draw_mark(painter, "cross" if view.unmet_count else "check", mark_box, colors.surface)
+    draw_symbol(painter, "cross" if view.unmet_count else "check", mark_box, colors.surface)
     count = max(1, len(view.rows))
-    step = min(64.0, (height - BODY_TOP - 24) / count)
+    step = min(64.0, (height - BODY_TOP_MARGIN - 24) / count)
     for number, row in enumerate(view.rows):
-        box = QRectF(24, BODY_TOP + 8 + number * step, CANVAS_WIDTH - 48, step - 8)
+        box = QRectF(24, BODY_TOP_MARGIN + 8 + number * step, CANVAS_WIDTH - 48, step - 8)
         is_revealed = number < view.revealed
         bad = is_revealed and not row.is_met
         canvas.draw_box(
@@ -64,7 +64,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
         )
         shape, ink = ("check", colors.ok) if row.is_met else ("cross", colors.bad)
         mark_box = QRectF(box.left() + 14, box.center().y() - 9, 18, 18)
-        draw_mark(painter, shape if is_revealed else "ring", mark_box, ink if is_revealed else colors.muted)
+        draw_symbol(painter, shape if is_revealed else "ring", mark_box, ink if is_revealed else colors.muted)
         words = colors.bad if bad else colors.text if is_revealed else colors.muted
         name = row.name if not (is_revealed and row.current_state) else f"{row.name}: {row.current_state}"
         tall, mono = canvas.compute_line_height("bold"), canvas.compute_line_height("mono")
@@ -86,7 +86,7 @@ BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
     "export",
     "leave",
 )
-KEYS: Final = {
+BUTTON_BY_KEY: Final = {
     Qt.Key.Key_Left: BACK,
     Qt.Key.Key_Space: GO,
     Qt.Key.Key_Right: FORTH,
@@ -95,7 +95,7 @@ KEYS: Final = {
     Qt.Key.Key_E: EXPORT,
     Qt.Key.Key_Escape: LEAVE,
 }
-BUTTONS: Final = (
+STAGE_BUTTONS: Final = (
     (BACK, mark("Previous phase"), mark("Previous"), "←"),
     (GO, mark("Continue"), mark("Continue"), "Space"),
     (FORTH, mark("Next phase"), mark("Next"), "→"),
@@ -108,13 +108,13 @@ BUTTONS: Final = (
 
 
 PRESENTING_TEXTS: Final = (mark("Stop presenting"), mark("Normal text"))
-REQUIREMENT_TEXTS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
+REQUIREMENT_BUTTON_TEXTS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
 """Text of buttons while the stage shows requirements."""
 MARGIN_PX: Final = 24
 GAP_PX: Final = 8
 
 
-def render_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
+def render_stage_image(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
     """Return a picture of the stage with *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
@@ -140,9 +140,9 @@ class StageCanvas(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.view: StageView | WhyNotView | None = None
-        self.far = False
-        self.still = False
+        self.view: StageView | MissingFailoverView | None = None
+        self.has_large_text = False
+        self.has_reduced_motion = False
         """True if only the times may move."""
         self._cached_picture: tuple[object, QPixmap] | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -150,9 +150,9 @@ class StageCanvas(QWidget):
         self.setMinimumSize(320, 240)
         self.setAccessibleName(tr("Failover, phase by phase"))
 
-    def show_view(self, view: StageView | WhyNotView) -> None:
+    def show_view(self, view: StageView | MissingFailoverView) -> None:
         """Show *view* and update the accessible description."""
-        if isinstance(view, WhyNotView):
+        if isinstance(view, MissingFailoverView):
             self.setAccessibleDescription(view.spoken)
             self.view = view
             self.update()
@@ -171,8 +171,8 @@ class StageCanvas(QWidget):
         left_px = (self.width() - CANVAS_WIDTH * scale) / 2
         technology = self.view.technology
         boxes = {name: find_box(technology, name, height) for name in PART_BOXES[technology] if name != QUEUE}
-        boxes[PANEL] = find_panel(height)
-        boxes["heading"] = QRectF(0, 0, CANVAS_WIDTH, BODY_TOP - 8)
+        boxes[PANEL] = compute_panel_box(height)
+        boxes["heading"] = QRectF(0, 0, CANVAS_WIDTH, BODY_TOP_MARGIN - 8)
         boxes["ribbon"] = QRectF(0, height - 98, CANVAS_WIDTH, 98)
         fit_transform = QTransform.fromTranslate(left_px, 0).scale(scale, scale)
         return {name: fit_transform.mapRect(box).toRect() for name, box in boxes.items() if box is not None}
@@ -182,19 +182,26 @@ class StageCanvas(QWidget):
         if self.view is None:
             return
         painter = QPainter(self)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         scale, height = _compute_scale(self.size())
         left_px = (self.width() - CANVAS_WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
-        style = build_stage_style(colors, self.far)
-        if isinstance(self.view, WhyNotView):
+        style = build_stage_style(colors, self.has_large_text)
+        if isinstance(self.view, MissingFailoverView):
             painter.fillRect(self.rect(), colors.surface)
             painter.translate(left_px, 0)
             painter.scale(scale, scale)
-            draw_why_not(painter, style, height, self.view)
+            draw_requirements(painter, style, height, self.view)
             painter.end()
             return
-        key = (self.size(), ratio, colors.name, self.far, QApplication.font().family(), self.view.static_key)
+        key = (
+            self.size(),
+            ratio,
+            colors.name,
+            self.has_large_text,
+            QApplication.font().family(),
+            self.view.static_key,
+        )
         if self._cached_picture is None or self._cached_picture[0] != key:
             still_picture = QPixmap(self.size() * ratio)
             still_picture.setDevicePixelRatio(ratio)
@@ -209,7 +216,7 @@ class StageCanvas(QWidget):
         painter.translate(left_px, 0)
         painter.scale(scale, scale)
         StagePainter(painter, style, height).draw_moving_parts(
-            self.view, -1.0 if self.still else time.monotonic() % 1000.0
+            self.view, -1.0 if self.has_reduced_motion else time.monotonic() % 1000.0
         )
         painter.end()
 
@@ -228,7 +235,7 @@ class StageCanvas(QWidget):
 class FailoverStage(QWidget):
     """Stage view: the canvas, with a row of buttons below it."""
 
-    wanted = Signal(str)
+    button_pressed = Signal(str)
     """Signal: name of the button that was clicked or whose key was pressed."""
     phase_wanted = Signal(int)
 
@@ -241,9 +248,9 @@ class FailoverStage(QWidget):
         self._running = False
         self._presenting = False
         steps, ends = FlowLayout(GAP_PX), FlowLayout(GAP_PX)
-        for name, text, _, key in BUTTONS:
+        for name, text, _, key in STAGE_BUTTONS:
             button = KeyButton(tr(text), key)
-            button.clicked.connect(lambda _=False, name=name: self.wanted.emit(name))
+            button.clicked.connect(lambda _=False, name=name: self.button_pressed.emit(name))
             button.installEventFilter(self)
             self.buttons[name] = button
             (ends if name in (PRESENT, EXPORT, LEAVE) else steps).addWidget(button)
@@ -251,16 +258,16 @@ class FailoverStage(QWidget):
         self._row = QFrame()
         self._row.setProperty("stage", "true")
         self._sides = build_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
-        lay_column((self.canvas, 1), self._row, parent=self, margins=0, spacing=0)
+        build_widget_column((self.canvas, 1), self._row, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
 
     @property
-    def view(self) -> StageView | WhyNotView | None:
+    def view(self) -> StageView | MissingFailoverView | None:
         """Current view, or None."""
         return self.canvas.view
 
-    def show_view(self, view: StageView | WhyNotView) -> None:
+    def show_view(self, view: StageView | MissingFailoverView) -> None:
         """Show *view*. The export button is visible only for a failover."""
         self.canvas.show_view(view)
         staged = isinstance(view, StageView)
@@ -275,9 +282,10 @@ class FailoverStage(QWidget):
 
     def _set_button_texts(self) -> None:
         """Set the texts of the buttons. Use the short texts if the long texts do not fit in a row."""
-        staged, shown_buttons = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
+        staged, shown_buttons = not isinstance(self.canvas.view, MissingFailoverView), list(STAGE_BUTTONS)
         texts_by_name = {
-            name: text if staged else REQUIREMENT_TEXTS.get(name, text) for name, text, _, _ in shown_buttons
+            name: text if staged else REQUIREMENT_BUTTON_TEXTS.get(name, text)
+            for name, text, _, _ in shown_buttons
         }
         short_words = {name: short for name, _, short, _ in shown_buttons}
         if self._presenting:
@@ -298,18 +306,18 @@ class FailoverStage(QWidget):
         super().resizeEvent(event)
         self._set_button_texts()
 
-    def set_guided(self, guided: bool) -> None:
+    def set_guided(self, is_guided: bool) -> None:
         """Set whether the first-run tour controls the steps.
 
-        If *guided*, hide the buttons and accept only the exit key.
+        If *is_guided*, hide the buttons and accept only the exit key.
         """
-        self._guided = guided
-        self._row.setVisible(not guided)
+        self._guided = is_guided
+        self._row.setVisible(not is_guided)
 
-    def set_appearance(self, large_text: bool, motionless: bool, presenting: bool = False) -> None:
-        """Set large text and motion. *presenting* changes the text of the button that stops the presentation."""
-        self.canvas.far, self.canvas.still = large_text, motionless
-        self._presenting = presenting
+    def set_appearance(self, large_text: bool, has_reduced_motion: bool, is_presenting: bool = False) -> None:
+        """Set large text and motion. *is_presenting* changes the text of the button that stops the presentation."""
+        self.canvas.has_large_text, self.canvas.has_reduced_motion = large_text, has_reduced_motion
+        self._presenting = is_presenting
         self._set_button_texts()
         self.canvas.update()
 
@@ -331,10 +339,10 @@ class FailoverStage(QWidget):
 
     def _handle_key(self, event: QKeyEvent) -> bool:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        name = KEYS.get(Qt.Key(event.key())) if not modifiers.value else None
+        name = BUTTON_BY_KEY.get(Qt.Key(event.key())) if not modifiers.value else None
         if name is None or (self._guided and name != LEAVE):
             return False
         if self.buttons[name].isEnabled():
-            self.wanted.emit(name)
+            self.button_pressed.emit(name)
         event.accept()
         return True

@@ -33,18 +33,18 @@ from PySide6.QtWidgets import (
 from app.views.fidelity.report import (
     CLASS_LABELS,
     FAILOVER_STEP_PREFIX,
-    PASS,
+    PASS_VERDICT,
     VERDICT_LABELS,
-    PanelDrawing,
-    build_legend,
-    build_rows,
+    FigurePanelDrawing,
+    build_legend_html,
+    build_table_html,
     get_step_name,
     list_cells,
 )
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import set_box_name
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import set_accessible_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
@@ -89,7 +89,7 @@ def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
                     has_points=True,
                     labels=tuple(
                         f"{row.id}: "
-                        f"{formatting.format_percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
+                        f"{formatting.format_percent((row.error_percent or 0.0) / 100.0, shows_plus=True)}, {row.what}"
                         for _, row in own_rows
                     ),
                 )
@@ -145,7 +145,7 @@ def _build_table_6(rows: Iterable[FigureRow]) -> Figure | None:
     )
 
 
-MANY_PANELS = (
+MANY_DATABASES_PANELS = (
     ("tps", mark("Requests"), "/s"),
     ("cpu", mark("Principal CPU"), "%"),
     ("mirror-cpu", mark("Mirror CPU"), "%"),
@@ -159,7 +159,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
         return None
     x = tuple(float(number) for number in numbers)
     panels = []
-    for name, title, unit in MANY_PANELS:
+    for name, title, unit in MANY_DATABASES_PANELS:
         own_rows = [cells[str(number), name] for number in numbers]
         ours = FigureLine("Mirrordrill", x, tuple(float(row.ours) for row in own_rows))
         published = tuple(float(row.published) for row in own_rows)
@@ -183,7 +183,7 @@ FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURE_BUILDERS, MANY)
 """Names of figures in the order of the list."""
 SECTION_MARGIN_PX: Final = 24
 """Margin next to the longest section title for the frame and a scroll bar."""
-FIGURE_MARGIN_PX: Final = 60
+FIGURE_MARGINS_WIDTH_PX: Final = 60
 """Width of the page minus width of a picture."""
 
 
@@ -204,7 +204,7 @@ class FidelityStep(Struct, frozen=True):
     compute: Callable[[], StepResult]
 
 
-def list_steps() -> tuple[FidelityStep, ...]:
+def list_fidelity_steps() -> tuple[FidelityStep, ...]:
     """Return all steps: first sections and curves, which are quick, then the failovers by cause."""
     sections = {name: FidelityStep(name, partial(_build_rows, name)) for name in SECTIONS}
     curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURE_BUILDERS]
@@ -269,14 +269,14 @@ class FidelityView(QWidget):
     closed = Signal()
 
     def __init__(
-        self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = list_steps
+        self, parent: QWidget | None = None, todo: Callable[[], Sequence[FidelityStep]] = list_fidelity_steps
     ) -> None:
         """Create the page. *todo* returns the steps of the computation."""
         super().__init__(parent)
         self.setWindowTitle(tr("Fidelity"))
         self.setAccessibleName(tr("Fidelity"))
         self._steps = tuple(todo())
-        self.work = FidelityWorker(self._steps, self)
+        self.worker = FidelityWorker(self._steps, self)
         self.rows: list[FigureRow] = []
         """All rows by section, without the filter."""
         self.figures: dict[str, Figure] = {}
@@ -296,22 +296,22 @@ class FidelityView(QWidget):
         self.shown.setProperty("muted", "true")
         self.progress = QProgressBar(maximum=len(self._steps), textVisible=False)
         self.progress.setAccessibleName(tr("Progress"))
-        self._later = QTimer(self, singleShot=True, interval=0)
+        self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._lay_out()
         self._list_parts()
-        self.parts.currentRowChanged.connect(self._later.start)
-        self.verdict.currentIndexChanged.connect(self._later.start)
-        self.kind.currentIndexChanged.connect(self._later.start)
-        self.search.textChanged.connect(self._later.start)
-        self._later.timeout.connect(self.show_selected_part)
+        self.parts.currentRowChanged.connect(self._update_timer.start)
+        self.verdict.currentIndexChanged.connect(self._update_timer.start)
+        self.kind.currentIndexChanged.connect(self._update_timer.start)
+        self.search.textChanged.connect(self._update_timer.start)
+        self._update_timer.timeout.connect(self.show_selected_part)
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
-        self.work.step_started.connect(self._on_began)
-        self.work.result_ready.connect(self._on_result)
-        self.work.finished.connect(self._on_finished)
+        self.worker.step_started.connect(self._on_began)
+        self.worker.result_ready.connect(self._on_result)
+        self.worker.finished.connect(self._on_finished)
         application = QCoreApplication.instance()
         if application is not None:
-            application.aboutToQuit.connect(self.work.stop)
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._list_parts, self._later.start)
+            application.aboutToQuit.connect(self.worker.stop)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._list_parts, self._update_timer.start)
 
     @override
     def sizeHint(self) -> QSize:
@@ -319,7 +319,7 @@ class FidelityView(QWidget):
 
     def stop(self) -> None:
         """Stop the computation and wait for its thread. It resumes when the page is shown again."""
-        self.work.stop()
+        self.worker.stop()
 
     # --- results --------------------------------------------------------------------------------------------
 
@@ -334,17 +334,17 @@ class FidelityView(QWidget):
         self.rows = sorted([*self.rows, *result.rows], key=lambda row: index_by_section[row.section])
         self.figures |= dict(result.figures) | (build_figures(self.rows) if result.rows else {})
         self._list_parts()
-        self._later.start()
+        self._update_timer.start()
 
     @Slot()
     def _on_finished(self) -> None:
-        self.progress.setVisible(not self.work.is_complete)
-        self._write_summary("" if self.work.is_complete else tr("Stopped."))
+        self.progress.setVisible(not self.worker.is_complete)
+        self._write_summary("" if self.worker.is_complete else tr("Stopped."))
 
     def _write_summary(self, current_step: str) -> None:
-        failed = [row for row in self.rows if row.verdict != PASS]
+        failed = [row for row in self.rows if row.verdict != PASS_VERDICT]
         explained = sum(row.reason is not None for row in failed)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         parts = []
         if self.rows:
             counts_text = tr("{all} rows: {passed} pass, {failed} fail")
@@ -371,13 +371,13 @@ class FidelityView(QWidget):
 
     def _list_parts(self) -> None:
         """List the sections with their counts of passed rows, and the figures. Keep the selection."""
-        colors, selected = theme.get_tokens(self.palette()), self._find_figure()
+        colors, selected = theme.get_theme_tokens(self.palette()), self._find_figure()
         row = self.parts.currentRow()
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
         for name in (ALL_SECTIONS, *SECTIONS):
             rows = [row for row in self.rows if name in (ALL_SECTIONS, row.section)]
-            failed = [row for row in rows if row.verdict != PASS]
+            failed = [row for row in rows if row.verdict != PASS_VERDICT]
             self.parts.addItem(f"{tr(name)}\n{_format_counts(len(rows) - len(failed), len(rows))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
             self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.get_color(tone)))
@@ -411,11 +411,11 @@ class FidelityView(QWidget):
 
     def show_selected_part(self) -> None:
         """Show the selected figure, or the rows of the selected section."""
-        colors, figure = theme.get_tokens(self.palette()), self.figures.get(self._find_figure())
+        colors, figure = theme.get_theme_tokens(self.palette()), self.figures.get(self._find_figure())
         position = self.page.verticalScrollBar().value()
         if figure is None:
             rows = self.filter_rows()
-            self.page.setHtml(build_rows(rows, colors))
+            self.page.setHtml(build_table_html(rows, colors))
             text = tr("{shown} of {every} rows") if len(rows) != len(self.rows) else tr("{every} rows")
             self.shown.setText(text.format(shown=len(rows), every=len(self.rows)))
         else:
@@ -424,15 +424,15 @@ class FidelityView(QWidget):
         self.page.verticalScrollBar().setValue(position)
 
     def _show_figure(self, figure: Figure) -> None:
-        colors, view = theme.get_tokens(self.palette()), self.page.viewport().size()
+        colors, view = theme.get_theme_tokens(self.palette()), self.page.viewport().size()
         line = self.fontMetrics().height()
-        width, ratio = max(300, view.width() - FIGURE_MARGIN_PX), self.devicePixelRatioF()
+        width, ratio = max(300, view.width() - FIGURE_MARGINS_WIDTH_PX), self.devicePixelRatioF()
         height = max(7 * line, (view.height() - 9 * line) // len(figure.panels) - 3 * line)
         document = self.page.document()
         document.clear()
         parts = [f"<h3>{figure.title}</h3><p>{tr(figure.conclusion)} {figure.source}.</p>"]
         for number, panel in enumerate(figure.panels):
-            drawing = PanelDrawing(figure, panel, colors, (width, height), round(0.85 * line))
+            drawing = FigurePanelDrawing(figure, panel, colors, (width, height), round(0.85 * line))
             image = QImage(QSize(width, height) * ratio, QImage.Format.Format_ARGB32_Premultiplied)
             image.fill(Qt.GlobalColor.transparent)
             painter = QPainter(image)
@@ -440,7 +440,9 @@ class FidelityView(QWidget):
             painter.end()
             name = f"panel-{number}"
             document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), image)
-            parts.append(f"<p>{build_legend(figure, panel, colors)}</p><img src='{name}' width='{width}'/>")
+            parts.append(
+                f"<p>{build_legend_html(figure, panel, colors)}</p><img src='{name}' width='{width}'/>"
+            )
         parts.append(f"<p align='center'>{tr(figure.x_title)}</p>" if figure.x_title else "")
         self.page.setHtml("".join(parts))
 
@@ -450,7 +452,7 @@ class FidelityView(QWidget):
         self.progress.setFixedWidth(180)
         bar = build_row((self.search, 1), self.verdict, self.kind, self.shown)
         right = QWidget()
-        lay_column(bar, (self.page, 1), parent=right, margins=0)
+        build_widget_column(bar, (self.page, 1), parent=right, margins=0)
         split = QSplitter(childrenCollapsible=False)
         split.addWidget(self.parts)
         split.addWidget(right)
@@ -463,18 +465,18 @@ class FidelityView(QWidget):
         self.parts.setSpacing(1)
         button = build_back_button(tr("Back"), self, self.closed)
         head = build_row(button, (self.summary, 1), self.progress)
-        lay_column(head, (split, 1), parent=self, margins=(14, 10, 14, 12))
+        build_widget_column(head, (split, 1), parent=self, margins=(14, 10, 14, 12))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._later.start()
+        self._update_timer.start()
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if not self.work.is_complete and not self.work.isRunning():
-            self.work.start()
+        if not self.worker.is_complete and not self.worker.isRunning():
+            self.worker.start()
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
@@ -489,7 +491,7 @@ def _build_choice(name: str, all_label: str, entries: Iterable[tuple[str, str]])
     for data, text in entries:
         words = tr(text)
         box.addItem(words[:1].upper() + words[1:], data)
-    set_box_name(box, name)
+    set_accessible_box_name(box, name)
     return box
 
 

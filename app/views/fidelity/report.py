@@ -24,8 +24,8 @@ from engine.published.rows import FigureClass, FigureRow
 FAILOVER_STEP_PREFIX: Final = "failovers: "
 """Prefix of the names of steps that compute failovers. The cause from Table 6 of the white paper follows."""
 
-PASS: Final = "pass"
-VERDICT_LABELS: Final = {PASS: mark("pass"), "fail": mark("fail")}
+PASS_VERDICT: Final = "pass"
+VERDICT_LABELS: Final = {PASS_VERDICT: mark("pass"), "fail": mark("fail")}
 CLASS_LABELS: Final = {
     FigureClass.CALIBRATED: mark("calibrated"),
     FigureClass.SHARED: mark("shared"),
@@ -33,7 +33,7 @@ CLASS_LABELS: Final = {
     FigureClass.STATEMENT: mark("statement"),
     FigureClass.INPUT: mark("input"),
 }
-COLUMNS: Final = (
+TABLE_COLUMNS: Final = (
     ("", 3), (mark("Row"), 18), (mark("Item"), 21), (mark("Published"), 11), (mark("Mirrordrill"), 12),
     (mark("Error"), 11), (mark("Class"), 12), (mark("Source"), 12),
 )  # fmt: skip
@@ -62,7 +62,7 @@ def list_cells(row: FigureRow) -> tuple[str, ...]:
             unit=row.unit,
         )
     return (
-        "✓" if row.verdict == PASS else "✕", row.id, row.what, _format_value(row, row.published),
+        "✓" if row.verdict == PASS_VERDICT else "✕", row.id, row.what, _format_value(row, row.published),
         _format_value(row, row.ours), _format_error(row), tr(CLASS_LABELS[row.kind]), row.source,
         " ".join(filter(None, (band, row.note, row.reason))),
     )  # fmt: skip
@@ -83,13 +83,13 @@ def _format_error(row: FigureRow) -> str:
         return ""
     share = row.error_percent / 100.0
     return (
-        formatting.format_percent(share, sign=True)
+        formatting.format_percent(share, shows_plus=True)
         if abs(row.error_percent) >= 0.05
         else formatting.format_percent(0.0)
     )
 
 
-def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
+def build_table_html(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
     """Build an HTML table of *rows* under section headings. A note or reason follows below its row."""
     lines, section = [], None
     for row in rows:
@@ -97,12 +97,12 @@ def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
             section = row.section
             titles = "".join(
                 f"<th width='{share}%' align='left'>{tr(title) if title else ''}</th>"
-                for title, share in COLUMNS
+                for title, share in TABLE_COLUMNS
             )
             lines.append(f"<tr><td colspan='8'><h3>{escape(tr(section))}</h3></td></tr><tr>{titles}</tr>")
         *cells, last_cell = map(escape, list_cells(row))
-        cells[0] = _color_text(cells[0], colors.ok if row.verdict == PASS else colors.bad)
-        cells[5] = cells[5] if row.verdict == PASS else _color_text(cells[5], colors.bad)
+        cells[0] = _color_text(cells[0], colors.ok if row.verdict == PASS_VERDICT else colors.bad)
+        cells[5] = cells[5] if row.verdict == PASS_VERDICT else _color_text(cells[5], colors.bad)
         cells[7] = f"<span title='{cells[7]}'>{escape(_shorten_source(row.source))}</span>"
         lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
         if last_cell:
@@ -122,7 +122,7 @@ def _color_text(text: str, color: QColor) -> str:
 
 # --- figures ------------------------------------------------------------------------------------------------
 
-UNITS: Final = {
+UNIT_TEXTS: Final = {
     unit.name: unit
     for unit in (
         KB, KB_PER_S, PER_S, PERCENT, SECONDS,
@@ -147,7 +147,7 @@ LEFT_LETTERS, BOTTOM_LINES = 7.0, 1.6
 """Space for the labels of the axes, in heights of the font."""
 
 
-def build_legend(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str:
+def build_legend_html(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str:
     """Build the title of a panel with the symbol and name of each line."""
     parts = [f"<b>{tr(panel.title)}</b>"]
     for line in panel.lines:
@@ -165,7 +165,7 @@ def _get_color(line: FigureLine, colors: ThemeTokens) -> QColor:
     return colors.text if line.is_measured else colors.idle if number is None else colors.series[number]
 
 
-class PanelDrawing:
+class FigurePanelDrawing:
     """Drawing of one panel as SVG, in pixels."""
 
     def __init__(
@@ -176,7 +176,7 @@ class PanelDrawing:
         self._left, self._right = LEFT_LETTERS * font_px, self.width - font_px
         self._top, self._bottom = 0.5 * font_px, self.height - BOTTOM_LINES * font_px
         all_y = [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
-        self._unit = UNITS[panel.unit]
+        self._unit = UNIT_TEXTS[panel.unit]
         self._low, self._high = compute_value_range(np.concatenate(all_y), self._unit, panel.logarithmic)
         x = compute_positions(
             np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x

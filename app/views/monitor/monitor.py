@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
 
 from app.views.monitor.readout import (
     STATE_ICONS,
-    UNKNOWN,
-    DatabaseReadout,
-    build_readout,
+    UNKNOWN_TEXT,
+    StatusPageContents,
+    build_status_page,
     list_mirrored_databases,
     list_partners,
 )
-from app.views.monitor.status import MonitorHistoryPage, StatusPage
+from app.views.monitor.status import MonitorHistoryPage, MonitorStatusPage
 from app.widgets import theme
-from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
+from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column
 from app.widgets.number_locale import build_number_locale
-from app.widgets.reader import set_box_name
+from app.widgets.reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -45,7 +45,7 @@ from engine.model import Alert, World
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-WARNINGS: Final = (
+MONITOR_WARNINGS: Final = (
     # alert ID, text, unit, suggested value (from examples of the manual)
     (2, mark("Unsent log exceeds"), "KB", 10_000),
     (3, mark("Unrestored log exceeds"), "KB", 10_000),
@@ -57,7 +57,7 @@ WARNINGS: Final = (
 LABEL_WIDTH_LINES: Final = 17
 """Width in line heights at which labels next to the fields wrap."""
 
-NOT_ENABLED: Final = mark("Not enabled")
+NOT_ENABLED_TEXT: Final = mark("Not enabled")
 
 
 class WarningRow(Struct, frozen=True):
@@ -71,7 +71,7 @@ class WarningRow(Struct, frozen=True):
     """Time and server of the last alert, or an empty string."""
 
 
-def find_alert(world: World, server: str, database: str, alert_id: int) -> Alert | None:
+def find_stored_alert(world: World, server: str, database: str, alert_id: int) -> Alert | None:
     """Return the threshold that is stored on *server*, whether enabled or not, or None."""
     alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
@@ -89,16 +89,18 @@ def list_warning_rows(
             tuple(_format_threshold(world, server, database, alert_id, unit) for server in servers),
             last_alerts.get(alert_id, ""),
         )
-        for alert_id, words, unit, _ in WARNINGS
+        for alert_id, words, unit, _ in MONITOR_WARNINGS
     ]
 
 
 def _format_threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
     if not tsql.is_reachable(world, server):
-        return tr(UNKNOWN)
-    alert = find_alert(world, server, database, alert_id)
+        return tr(UNKNOWN_TEXT)
+    alert = find_stored_alert(world, server, database, alert_id)
     return (
-        f"{formatting.format_number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
+        f"{formatting.format_number(alert.threshold)} {unit}"
+        if alert and alert.enabled
+        else tr(NOT_ENABLED_TEXT)
     )
 
 
@@ -110,15 +112,17 @@ def build_warning_columns(servers: Sequence[str]) -> list[TableColumn[WarningRow
             title=tr("At {server}").format(server=server),
             is_name=True,
             text=lambda line: line.thresholds[index] if index < len(line.thresholds) else "",
-            tone=lambda line: "muted" if line.thresholds[index] in (tr(NOT_ENABLED), tr(UNKNOWN)) else None,
+            color_name=lambda line: (
+                "muted" if line.thresholds[index] in (tr(NOT_ENABLED_TEXT), tr(UNKNOWN_TEXT)) else None
+            ),
             sample="10,000 KB",
         )
 
     return [
         TableColumn(title=mark("Warning"), text=lambda line: tr(line.text), tip=lambda line: tr(line.text),
-               sample="\n".join(words for _, words, _, _ in WARNINGS)),
+               sample="\n".join(words for _, words, _, _ in MONITOR_WARNINGS)),
         *(build_column(index, server) for index, server in enumerate(servers)),
-        TableColumn(title=mark("Last raised"), text=lambda line: line.last_alert, tone=lambda line: "warn",
+        TableColumn(title=mark("Last raised"), text=lambda line: line.last_alert, color_name=lambda line: "warn",
                sample="1:00:00 SERVER_A"),
     ]  # fmt: skip
 
@@ -146,8 +150,10 @@ class WarningsPage(QWidget):
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
-        layout = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
-        lay_column((TableView(self.model, tr("Warnings")), 1), layout, parent=self, margins=0)
+        layout = build_widget_column(
+            note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4)
+        )
+        build_widget_column((TableView(self.model, tr("Warnings")), 1), layout, parent=self, margins=0)
 
     def clear_alerts(self) -> None:
         """Clear the times of all alerts."""
@@ -204,12 +210,12 @@ class ThresholdsDialog(QDialog):
         grid = QGridLayout()
         for column, server in enumerate(servers, start=1):
             grid.addWidget(QLabel(f"<b>{server}</b>"), 0, column)
-        for row, (alert_id, words, unit, first) in enumerate(WARNINGS, start=1):
+        for row, (alert_id, words, unit, first) in enumerate(MONITOR_WARNINGS, start=1):
             grid.addWidget(_build_wrapped_label(tr(words)), row, 0)
             for column, server in enumerate(servers, start=1):
-                alert = find_alert(world, server, database, alert_id)
+                alert = find_stored_alert(world, server, database, alert_id)
                 grid.addWidget(self._build_field((server, alert_id), alert, unit, first), row, column)
-        lay_column(grid, build_dialog_buttons(self), parent=self)
+        build_widget_column(grid, build_dialog_buttons(self), parent=self)
 
     def _build_field(
         self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int
@@ -241,10 +247,10 @@ class ThresholdsDialog(QDialog):
         return batches
 
 
-REFRESH_S: Final = 30.0
+REFRESH_INTERVAL_S: Final = 30.0
 """Simulated interval of the automatic refresh. Documented: 30 s, at least 15 s."""
 
-WINDOW_SUFFIX: Final = "#monitor"
+CONNECTION_SUFFIX: Final = "#monitor"
 """Suffix of the monitor's connection names (SERVER#monitor), which distinguishes them from query windows."""
 
 
@@ -262,13 +268,13 @@ class MirroringMonitor(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._drawn_state: tuple[object, ...] = ()
-        self._asked_tick: int | None = None
+        self._requested_tick: int | None = None
         self.databases = QComboBox()
-        set_box_name(self.databases, tr("Mirrored databases"))
+        set_accessible_box_name(self.databases, tr("Mirrored databases"))
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
-        self.status, self.warnings, self.history = StatusPage(), WarningsPage(), MonitorHistoryPage()
+        self.status, self.warnings, self.history = MonitorStatusPage(), WarningsPage(), MonitorHistoryPage()
         self.warnings.batch_wanted.connect(self._send_batch)
         self.history.servers.currentTextChanged.connect(lambda _: self._draw())
         self.history.modes.currentTextChanged.connect(lambda _: self._draw())
@@ -280,16 +286,18 @@ class MirroringMonitor(QWidget):
         self.tabs.addTab(self.history, tr("History"))
         self.tabs.currentChanged.connect(lambda _: self._draw())
         self.banner = QLabel(wordWrap=True)
-        self.often = QCheckBox(tr("Every {period:.0f} s").format(period=REFRESH_S))
-        self.often.setToolTip(tr("Refresh automatically while this panel is visible (simulated time)"))
+        self.automatic_refresh = QCheckBox(tr("Every {period:.0f} s").format(period=REFRESH_INTERVAL_S))
+        self.automatic_refresh.setToolTip(
+            tr("Refresh automatically while this panel is visible (simulated time)")
+        )
         self._refresh = QAction(tr("Refresh"), self)
         self._refresh.setShortcut(QKeySequence("F5"))
         self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._refresh.triggered.connect(self.request_rows)
+        self._refresh.triggered.connect(self.request_monitor_rows)
         self.addAction(self._refresh)
         self.setFocusProxy(self.databases)
         self._lay_out()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
         theme.call_after_events(self, theme.SHOW_EVENTS, self._draw)
 
     def _lay_out(self) -> None:
@@ -297,14 +305,14 @@ class MirroringMonitor(QWidget):
         """Button with an icon only, because the title of a database needs the space."""
         self._button.setAccessibleName(tr("Refresh"))
         self._button.setToolTip(tr("Update the status of both partners now (F5)"))
-        self._button.clicked.connect(self.request_rows)
+        self._button.clicked.connect(self.request_monitor_rows)
         self._show_theme()
         bar = build_row((self.databases, 1), self._button, margins=(6, 4, 4, 0))
         corner = QWidget()
-        build_row(self.often, parent=corner, margins=(0, 0, 10, 0))
+        build_row(self.automatic_refresh, parent=corner, margins=(0, 0, 10, 0))
         self.tabs.setCornerWidget(corner)
         self.banner.setContentsMargins(8, 0, 4, 0)
-        lay_column(bar, self.banner, (self.tabs, 1), parent=self, margins=0, spacing=3)
+        build_widget_column(bar, self.banner, (self.tabs, 1), parent=self, margins=0, spacing=3)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -312,7 +320,7 @@ class MirroringMonitor(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
         self._world = drill.world
-        self._asked_tick = None
+        self._requested_tick = None
         self._drawn_state = ()
         self.warnings.clear_alerts()
         self.add_events(select_events(drill.events, "alert"))
@@ -332,11 +340,13 @@ class MirroringMonitor(QWidget):
         if object_ids != self._drawn_state:  # true once per simulated second, and after an action of the user
             self._drawn_state = object_ids
             self._draw()
-        due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
-        if self.often.isChecked() and world.tick >= due_tick:
-            self._asked_tick = world.tick
+        due_tick = (
+            0.0 if self._requested_tick is None else self._requested_tick + REFRESH_INTERVAL_S * TICKS_PER_S
+        )
+        if self.automatic_refresh.isChecked() and world.tick >= due_tick:
+            self._requested_tick = world.tick
             # only a visible view gets here, because a hidden view must not request anything
-            QTimer.singleShot(0, self, self.request_rows)
+            QTimer.singleShot(0, self, self.request_monitor_rows)
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -366,9 +376,9 @@ class MirroringMonitor(QWidget):
         self.history.show_time(t_s)
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """Show only history rows that were recorded in this time range. None means all rows."""
-        self.history.show_between(span)
+        self.history.show_time_range(span)
         self._draw()
 
     def _choose_time(self) -> None:
@@ -376,36 +386,36 @@ class MirroringMonitor(QWidget):
         if index.isValid():
             self.time_selected.emit(self.history.model.rows[index.row()][1].tick / TICKS_PER_S)
 
-    def request_rows(self) -> None:
+    def request_monitor_rows(self) -> None:
         """Make every reachable partner record a row with its state."""
         if self._world is None or self.database is None:
             return
-        self._asked_tick = self._world.tick
+        self._requested_tick = self._world.tick
         name = self.database.replace("'", "''")
         for server in list_partners(self._world, self.database):
             if tsql.is_reachable(self._world, server):
                 self._send_batch(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
 
     def _send_batch(self, server: str, batch: str) -> None:
-        self.requested.emit(f"sql {server}{WINDOW_SUFFIX} {batch}")
+        self.requested.emit(f"sql {server}{CONNECTION_SUFFIX} {batch}")
 
     def _draw(self) -> None:
         world = self._world
         if world is None:
             return
-        readouts = {name: build_readout(world, name) for name in list_mirrored_databases(world)}
+        readouts = {name: build_status_page(world, name) for name in list_mirrored_databases(world)}
         self._fill_databases(readouts)
         selected_readout = readouts.get(self.database or "")
         self.banner.setText(_format_age(world, selected_readout) if readouts else _format_empty(world))
         page = self.tabs.currentWidget()
         if page is self.status:
-            self.status.show_readout(selected_readout)
+            self.status.show_contents(selected_readout)
         elif isinstance(page, (WarningsPage, MonitorHistoryPage)):
             # use the order of the drill, which does not change with the roles
             servers = list_partners(world, selected_readout.database) if selected_readout else []
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
-    def _fill_databases(self, readouts: dict[str, DatabaseReadout]) -> None:
+    def _fill_databases(self, readouts: dict[str, StatusPageContents]) -> None:
         names = [self.databases.itemData(index) for index in range(self.databases.count())]
         self.databases.blockSignals(True)
         if names != list(readouts):
@@ -414,18 +424,18 @@ class MirroringMonitor(QWidget):
             for name in readouts:
                 self.databases.addItem(name, name)
             self.databases.setCurrentIndex(list(readouts).index(before) if before in readouts else 0)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         for index, state in enumerate(readouts.values()):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
-            color = colors.get_color(state.tone)
-            self.databases.setItemIcon(index, theme.load_icon(STATE_ICONS[state.tone], colors, color))
+            color = colors.get_color(state.color_name)
+            self.databases.setItemIcon(index, theme.load_icon(STATE_ICONS[state.color_name], colors, color))
         self.databases.setToolTip(self.databases.currentText())  # the box may cut off large text
         self.databases.blockSignals(False)
 
     def _show_theme(self) -> None:
         height = self.fontMetrics().height()
-        self._button.setIcon(theme.load_icon("retry", theme.get_tokens(self.palette())))
+        self._button.setIcon(theme.load_icon("retry", theme.get_theme_tokens(self.palette())))
         self._button.setIconSize(QSize(height, height))
         self.databases.setIconSize(QSize(height, height))
         self._draw()  # redraw the state icons in the new colors
@@ -437,7 +447,7 @@ def _format_empty(world: World) -> str:
     return tr("No mirrored database.")
 
 
-def _format_age(world: World, readout: DatabaseReadout | None) -> str:
+def _format_age(world: World, readout: StatusPageContents | None) -> str:
     if readout is None:
         return ""
     if readout.age_s is None:

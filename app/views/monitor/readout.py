@@ -11,10 +11,10 @@ from engine.constants import TICKS_PER_S
 from engine.mirroring.monitor import MonitorRow, get_rows
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
 
-WAITING: Final = mark("Waiting for data…")
-UNKNOWN: Final = mark("Unknown")
+WAITING_TEXT: Final = mark("Waiting for data…")
+UNKNOWN_TEXT: Final = mark("Unknown")
 
-AGE_MAX_S: Final = 120.0
+ROW_AGE_MAX_S: Final = 120.0
 """Age in seconds above which rows are marked as old: two periods of the monitoring job.
 
 The period of one minute is documented.
@@ -23,7 +23,7 @@ The period of one minute is documented.
 RATE_MIN_KB_PER_S: Final = 1.0
 """Minimum rate for which a time is estimated. Assumed."""
 
-STATES: Final = {
+MIRRORING_STATE_STYLES: Final = {
     MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
     MirrorState.DISCONNECTED: (mark("Disconnected"), "bad"),
     MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "warn"),
@@ -60,7 +60,7 @@ class PartnerRow(Struct, frozen=True):
     def role(self) -> str:
         """Role of the partner as text."""
         if self.row is None or not self.is_reachable:
-            return tr(UNKNOWN)
+            return tr(UNKNOWN_TEXT)
         return tr(self.row.role.name.capitalize())
 
     @property
@@ -68,19 +68,19 @@ class PartnerRow(Struct, frozen=True):
         """Text and theme color of the mirroring state."""
         if not self.is_reachable:
             return tr("Not connected to {server}").format(server=self.server), "muted"
-        words, tone = STATES[self.row.state] if self.row else (WAITING, "muted")
+        words, tone = MIRRORING_STATE_STYLES[self.row.state] if self.row else (WAITING_TEXT, "muted")
         return tr(words), tone
 
     @property
     def witness(self) -> tuple[str, str]:
         """Text and theme color of the witness connection."""
         if not self.is_reachable or self.row is None:
-            return tr(UNKNOWN), "muted"
+            return tr(UNKNOWN_TEXT), "muted"
         words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
         return tr(words), tone
 
 
-class DatabaseReadout(Struct, frozen=True):
+class StatusPageContents(Struct, frozen=True):
     """Contents of the Status page of one database."""
 
     database: str
@@ -98,13 +98,13 @@ class DatabaseReadout(Struct, frozen=True):
     def title(self) -> str:
         """Title in the form `Sales (Synchronized, SERVER_A -> SERVER_B)`."""
         names = {p.row.role: p.server for p in self.partners if p.is_reachable and p.row is not None}
-        state = tr(STATES[self.principal.state][0] if self.principal else UNKNOWN)
+        state = tr(MIRRORING_STATE_STYLES[self.principal.state][0] if self.principal else UNKNOWN_TEXT)
         return f"{self.database} ({state}, {names.get(Role.PRINCIPAL, '?')} -> {names.get(Role.MIRROR, '?')})"
 
     @property
-    def tone(self) -> str:
+    def color_name(self) -> str:
         """Theme color of the state in the title."""
-        return STATES[self.principal.state][1] if self.principal else "muted"
+        return MIRRORING_STATE_STYLES[self.principal.state][1] if self.principal else "muted"
 
     @property
     def age_s(self) -> float | None:
@@ -115,7 +115,7 @@ class DatabaseReadout(Struct, frozen=True):
     @property
     def is_stale(self) -> bool:
         """True if a displayed row is older than AGE_MAX_S."""
-        return self.age_s is not None and self.age_s > AGE_MAX_S
+        return self.age_s is not None and self.age_s > ROW_AGE_MAX_S
 
 
 def list_mirrored_databases(world: World) -> list[str]:
@@ -130,7 +130,7 @@ def list_partners(world: World, database: str) -> list[str]:
     return [name for name in world.instances if name in names]
 
 
-def build_readout(world: World, database: str) -> DatabaseReadout:
+def build_status_page(world: World, database: str) -> StatusPageContents:
     """Build the Status page of *database*. The principal, if known, is the first partner."""
     partners = []
     for server in list_partners(world, database):
@@ -147,12 +147,12 @@ def build_readout(world: World, database: str) -> DatabaseReadout:
     principal = _find_latest_partner(partners, Role.PRINCIPAL)
     known_principal = principal or next((partner for partner in partners if partner.is_reachable), None)
     copy = world.copies.get((known_principal.server, database)) if known_principal else None
-    return DatabaseReadout(
+    return StatusPageContents(
         database=database,
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
         principal=_find_row(principal),
         mirror=_find_row(_find_latest_partner(partners, Role.MIRROR)),
-        witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN),
+        witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN_TEXT),
         mode=format_mode(copy),
         now_tick=world.tick,
         start_time=world.settings.start_time,
@@ -162,7 +162,7 @@ def build_readout(world: World, database: str) -> DatabaseReadout:
 def format_mode(copy: DatabaseCopy | None) -> str:
     """Return the operating mode as the monitor names it."""
     if copy is None or copy.mirroring.guid is None:
-        return tr(UNKNOWN)
+        return tr(UNKNOWN_TEXT)
     if copy.mirroring.safety is not Safety.FULL:
         return tr("High performance (asynchronous)")
     if copy.mirroring.witness:
@@ -188,12 +188,12 @@ def _find_row(partner: PartnerRow | None) -> MonitorRow | None:
 # --- the numbers below the grid -----------------------------------------------------------------------------
 
 
-def compute_send_s(row: MonitorRow | None) -> float | None:
+def estimate_send_s(row: MonitorRow | None) -> float | None:
     """Return the time to send the unsent log at the current rate. None means unknown."""
     return _estimate_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
 
 
-def compute_restore_s(row: MonitorRow | None) -> float | None:
+def estimate_restore_s(row: MonitorRow | None) -> float | None:
     """Return the time to restore the unrestored log at the current rate. None means unknown."""
     return _estimate_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
 
@@ -206,7 +206,7 @@ def _estimate_time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
 
 def format_hms(value: float | None) -> str:
     """Format a duration in seconds as `00:01:40`. None means unknown."""
-    return tr(UNKNOWN) if value is None else formatting.format_hms(value)
+    return tr(UNKNOWN_TEXT) if value is None else formatting.format_hms(value)
 
 
 def _format_kb(value: float) -> str:
@@ -218,11 +218,11 @@ def compute_oldest_unsent_s(row: MonitorRow) -> float:
     return (row.tick - row.time_behind_tick) / TICKS_PER_S
 
 
-def format_log_titles(readout: DatabaseReadout) -> tuple[str, str]:
+def format_log_titles(contents: StatusPageContents) -> tuple[str, str]:
     """Return the titles of principal log and mirror log, with the server time of their figures."""
     return (
-        _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
-        _format_timed_title(tr("Mirror log"), readout.mirror, readout.start_time),
+        _format_timed_title(tr("Principal log"), contents.principal, contents.start_time),
+        _format_timed_title(tr("Mirror log"), contents.mirror, contents.start_time),
     )
 
 
@@ -233,43 +233,45 @@ def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> 
     return f"{title} ({time})" if time else title
 
 
-def list_principal_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
+def list_principal_lines(contents: StatusPageContents) -> list[tuple[str, str]]:
     """Return (label, value) for the principal log."""
-    row = readout.principal
+    row = contents.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
     if row is None:
-        return [(label, tr(UNKNOWN)) for label in labels]
-    values = (_format_kb(row.unsent_kb), format_hms(compute_oldest_unsent_s(row)), format_hms(compute_send_s(row)),
+        return [(label, tr(UNKNOWN_TEXT)) for label in labels]
+    values = (_format_kb(row.unsent_kb), format_hms(compute_oldest_unsent_s(row)), format_hms(estimate_send_s(row)),
               f"{_format_kb(row.send_rate_kb_per_s)}/s", f"{_format_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
     return list(zip(labels, values, strict=True))
 
 
-def list_mirror_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
+def list_mirror_lines(contents: StatusPageContents) -> list[tuple[str, str]]:
     """Return (label, value) for the mirror log."""
-    row = readout.mirror
+    row = contents.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
     if row is None:
-        return [(label, tr(UNKNOWN)) for label in labels]
+        return [(label, tr(UNKNOWN_TEXT)) for label in labels]
     values = (
         _format_kb(row.unrestored_kb),
-        format_hms(compute_restore_s(row)),
+        format_hms(estimate_restore_s(row)),
         f"{_format_kb(row.restore_rate_kb_per_s)}/s",
     )
     return list(zip(labels, values, strict=True))
 
 
-def list_session_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
+def list_session_lines(contents: StatusPageContents) -> list[tuple[str, str]]:
     """Return (label, value) for the session, shown below both partners."""
-    overhead = tr(UNKNOWN)
-    if readout.principal is not None:
-        synchronous = readout.mode != tr("High performance (asynchronous)")
-        overhead = f"{formatting.format_number(readout.principal.average_delay_ms)} ms" if synchronous else ""
-    send, restore = compute_send_s(readout.principal), compute_restore_s(readout.mirror)
+    overhead = tr(UNKNOWN_TEXT)
+    if contents.principal is not None:
+        synchronous = contents.mode != tr("High performance (asynchronous)")
+        overhead = (
+            f"{formatting.format_number(contents.principal.average_delay_ms)} ms" if synchronous else ""
+        )
+    send, restore = estimate_send_s(contents.principal), estimate_restore_s(contents.mirror)
     total_s = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),
         (tr("Time to send and restore all current log (estimated)"), format_hms(total_s)),
-        (tr("Witness address"), readout.witness_address),
-        (tr("Operating mode"), readout.mode),
+        (tr("Witness address"), contents.witness_address),
+        (tr("Operating mode"), contents.mode),
     ]

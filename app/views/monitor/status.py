@@ -10,16 +10,16 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLa
 
 from app.views.monitor.readout import (
     STATE_ICONS,
-    STATES,
-    UNKNOWN,
-    WAITING,
+    MIRRORING_STATE_STYLES,
+    UNKNOWN_TEXT,
+    WAITING_TEXT,
     WITNESS_ICONS,
     WITNESS_STATES,
-    DatabaseReadout,
+    StatusPageContents,
     PartnerRow,
     compute_oldest_unsent_s,
-    compute_restore_s,
-    compute_send_s,
+    estimate_restore_s,
+    estimate_send_s,
     format_hms,
     format_log_titles,
     list_mirror_lines,
@@ -28,8 +28,8 @@ from app.views.monitor.readout import (
 )
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import lay_column
-from app.widgets.reader import set_box_name
+from app.widgets.layouts import build_widget_column
+from app.widgets.reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -39,7 +39,7 @@ from engine.messages import SqlError
 from engine.mirroring.monitor import MonitorRow, list_monitor_results
 from engine.model import World
 
-NARROW_UNITS: Final = 38.0
+NARROW_WIDTH_UNITS: Final = 38.0
 """Width in line heights below which the grid uses short titles."""
 
 VALUE_LENGTH_MAX: Final = 16
@@ -48,21 +48,21 @@ VALUE_LENGTH_MAX: Final = 16
 VALUE_SAMPLE: Final = "100,000 KB/s"
 """Sample text for the width of a value next to its label."""
 
-COLUMNS: Final[tuple[TableColumn[PartnerRow], ...]] = (
+PARTNER_COLUMNS: Final[tuple[TableColumn[PartnerRow], ...]] = (
     TableColumn(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
     TableColumn(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
-           tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
-    TableColumn(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           tip=lambda p: p.state[0], sign=lambda p: STATE_ICONS.get(p.state[1]), sample=mark("Waiting for data…")),
-    TableColumn(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
-           sign=lambda p: WITNESS_ICONS.get(p.witness[1]), sample=mark("Disconnected")),
+           color_name=lambda p: "muted" if p.role == tr(UNKNOWN_TEXT) else None),
+    TableColumn(title=mark("Mirroring state"), text=lambda p: p.state[0], color_name=lambda p: p.state[1],
+           tip=lambda p: p.state[0], icon_name=lambda p: STATE_ICONS.get(p.state[1]), sample=mark("Waiting for data…")),
+    TableColumn(title=mark("Witness connection"), text=lambda p: p.witness[0], color_name=lambda p: p.witness[1],
+           icon_name=lambda p: WITNESS_ICONS.get(p.witness[1]), sample=mark("Disconnected")),
 )  # fmt: skip
 
 
 NARROW_COLUMNS: Final[tuple[TableColumn[PartnerRow], ...]] = tuple(
     replace(column, title=title)
     for column, title in zip(
-        COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
+        PARTNER_COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
     )
 )
 """Columns with short titles, for a narrow dock."""
@@ -115,28 +115,28 @@ class LabeledValues(QWidget):
                 label.setWordWrap(label.fontMetrics().horizontalAdvance(label.text()) > room)
 
     def _recolor(self) -> None:
-        muted = theme.get_tokens(self.palette()).muted.name()
+        muted = theme.get_theme_tokens(self.palette()).muted.name()
         for field in self._values.values():
-            is_known = field.text() not in (tr(UNKNOWN), tr(WAITING))
+            is_known = field.text() not in (tr(UNKNOWN_TEXT), tr(WAITING_TEXT))
             field.setStyleSheet("font-weight: 600;" if is_known else f"color: {muted};")
 
 
-class StatusPage(QScrollArea):
+class MonitorStatusPage(QScrollArea):
     """Status page of one database."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.partners = TableModel(COLUMNS, self)
+        self.partners = TableModel(PARTNER_COLUMNS, self)
         self.principal, self.mirror, self.session = LabeledValues(), LabeledValues(), LabeledValues()
         grid = TableView(self.partners, tr("Partners"))
         grid.show_rows(2)
         self._logs = logs = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.logs = QGroupBox(tr("Principal log")), QGroupBox(tr("Mirror log"))
         for box, lines in zip(self.logs, (self.principal, self.mirror), strict=True):
-            lay_column(lines, 1, parent=box, margins=0)
+            build_widget_column(lines, 1, parent=box, margins=0)
             logs.addWidget(box, 1)
         page = QWidget()
-        lay_column(grid, logs, self.session, 1, parent=page, margins=4, spacing=4)
+        build_widget_column(grid, logs, self.session, 1, parent=page, margins=4, spacing=4)
         page.setMinimumWidth(1)  # the page is never wider than the view, so lines wrap
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -154,18 +154,20 @@ class StatusPage(QScrollArea):
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
-        columns = COLUMNS if room >= NARROW_UNITS * self.fontMetrics().height() else NARROW_COLUMNS
+        columns = (
+            PARTNER_COLUMNS if room >= NARROW_WIDTH_UNITS * self.fontMetrics().height() else NARROW_COLUMNS
+        )
         if columns != self.partners.columns:
             self.partners.show_columns(columns)
 
-    def show_readout(self, readout: DatabaseReadout | None) -> None:
-        """Show the figures of *readout*. None clears the page."""
-        self.partners.update_rows(list(readout.partners) if readout else [])
-        for box, title in zip(self.logs, format_log_titles(readout) if readout else (), strict=False):
+    def show_contents(self, contents: StatusPageContents | None) -> None:
+        """Show the figures of *contents*. None clears the page."""
+        self.partners.update_rows(list(contents.partners) if contents else [])
+        for box, title in zip(self.logs, format_log_titles(contents) if contents else (), strict=False):
             box.setTitle(title)
-        self.principal.show_lines(list_principal_lines(readout) if readout else [])
-        self.mirror.show_lines(list_mirror_lines(readout) if readout else [])
-        self.session.show_lines(list_session_lines(readout) if readout else [])
+        self.principal.show_lines(list_principal_lines(contents) if contents else [])
+        self.mirror.show_lines(list_mirror_lines(contents) if contents else [])
+        self.session.show_lines(list_session_lines(contents) if contents else [])
         self._arrange()
 
 
@@ -183,11 +185,11 @@ RECORD_RANGES: Final = (
 """Label and value of the @mode argument of sp_dbmmonitorresults. Documented."""
 
 
-HistoryRow = tuple[str, MonitorRow]
+MonitorHistoryRow = tuple[str, MonitorRow]
 """Row of the history: (date, recorded row)."""
 
 
-def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn[HistoryRow]:
+def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn[MonitorHistoryRow]:
     return TableColumn(
         title=title,
         text=lambda row: formatting.format_number(value(row[1])),
@@ -196,13 +198,15 @@ def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> Ta
     )
 
 
-def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn[HistoryRow]:
+def _build_time_column(
+    title: str, value: Callable[[MonitorRow], float | None]
+) -> TableColumn[MonitorHistoryRow]:
     return TableColumn(
         title=title, text=lambda row: format_hms(value(row[1])), is_number=True, sample="00:00:00"
     )
 
 
-def build_history_columns() -> list[TableColumn[HistoryRow]]:
+def build_history_columns() -> list[TableColumn[MonitorHistoryRow]]:
     """Return the columns of the documented history dialog, and a column for transactions."""
     return [
         TableColumn(title=mark("Time recorded"), text=lambda row: row[0], sample="2005-10-22 12:00:41"),
@@ -213,8 +217,8 @@ def build_history_columns() -> list[TableColumn[HistoryRow]]:
         ),
         TableColumn(
             title=mark("Mirroring state"),
-            text=lambda row: tr(STATES[row[1].state][0]),
-            tone=lambda row: STATES[row[1].state][1],
+            text=lambda row: tr(MIRRORING_STATE_STYLES[row[1].state][0]),
+            color_name=lambda row: MIRRORING_STATE_STYLES[row[1].state][1],
             sample=mark("Synchronizing"),
         ),
         TableColumn(
@@ -223,12 +227,12 @@ def build_history_columns() -> list[TableColumn[HistoryRow]]:
             sample=mark("Disconnected"),
         ),
         _build_number_column(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
-        _build_time_column(mark("Time to send"), compute_send_s),
+        _build_time_column(mark("Time to send"), estimate_send_s),
         _build_number_column(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
         _build_number_column(mark("New transaction rate (KB/s)"), lambda row: row.log_rate_kb_per_s),
         _build_time_column(mark("Oldest unsent transaction"), compute_oldest_unsent_s),
         _build_number_column(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
-        _build_time_column(mark("Time to restore"), compute_restore_s),
+        _build_time_column(mark("Time to restore"), estimate_restore_s),
         _build_number_column(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
         _build_number_column(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
         _build_number_column(mark("Transactions/s"), lambda row: row.transactions_per_s),
@@ -244,8 +248,8 @@ class MonitorHistoryPage(QWidget):
         self.model = TableModel(build_history_columns(), self)
         self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
-        set_box_name(self.servers, tr("Server instance"))
-        set_box_name(self.modes, tr("Records to show"))
+        set_accessible_box_name(self.servers, tr("Server instance"))
+        set_accessible_box_name(self.modes, tr("Records to show"))
         for words, mode in RECORD_RANGES:
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()
@@ -254,7 +258,7 @@ class MonitorHistoryPage(QWidget):
         bar.setContentsMargins(4, 4, 4, 0)
         for part in (self.servers, self.modes, self.note):
             bar.addWidget(part)
-        lay_column(bar, (self.table, 1), parent=self, margins=0)
+        build_widget_column(bar, (self.table, 1), parent=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
         """Select the last row recorded by *t_s* (seconds since the start). None selects no row."""
@@ -264,7 +268,7 @@ class MonitorHistoryPage(QWidget):
                 self.table.selectRow(index)
                 return
 
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """Set the time range of the rows to list (seconds). None means all. The next update applies it."""
         self._shown_span = span
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.view_models import dashboard
-from app.view_models.dashboard import SEVERITY_TONES, STATE_LABELS, get_worst_issue
+from app.view_models.dashboard import SEVERITY_COLORS, STATE_LABELS, get_worst_severity
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
@@ -28,22 +28,22 @@ class ExplorerItem(Struct, frozen=True):
     """
     name: str
     label: str
-    tone: str = "text"
+    color_name: str = "text"
     """Theme color of the icon. The label contains the same information."""
     tip: str = ""
-    folders: tuple[Folder, ...] = ()
+    folders: tuple[ExplorerFolder, ...] = ()
 
 
-ListItems = Callable[[World, Instance], Iterable[ExplorerItem]]
+ListFolderItems = Callable[[World, Instance], Iterable[ExplorerItem]]
 
 
-class Folder(Struct, frozen=True):
+class ExplorerFolder(Struct, frozen=True):
     """Folder that requests its items when it is first opened."""
 
     name: str
     title: str
-    list_items: ListItems | None = None
-    folders: tuple[Folder, ...] = ()
+    list_items: ListFolderItems | None = None
+    folders: tuple[ExplorerFolder, ...] = ()
     is_available: Callable[[World, Instance], bool] = lambda world, server: True
     """Predicate that returns True if the server has this folder."""
 
@@ -84,7 +84,7 @@ def format_server_label(world: World, server: Instance) -> str:
     return f"{server.name} (SQL Server {version} - {world.computers[server.computer].domain}\\dba)"
 
 
-_STATE_LOOKS: Final = {
+_STATE_STYLES: Final = {
     DbState.ONLINE: ("", "ok"),
     DbState.RESTORING: (mark("Restoring..."), "idle"),
     DbState.RECOVERING: (mark("In Recovery"), "warn"),
@@ -95,14 +95,14 @@ _STATE_LOOKS: Final = {
 }
 """Database state -> text of Management Studio, and theme color of the icon."""
 
-_MIRROR_STATE: Final = {
+_MIRRORING_STATE_TEXTS: Final = {
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
     MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "info"),
     MirrorState.SUSPENDED: (mark("Suspended"), "warn"),
     MirrorState.DISCONNECTED: (mark("Disconnected"), "bad"),
     MirrorState.PENDING_FAILOVER: (mark("Pending Failover"), "warn"),
 }
-_ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
+_ROLE_TEXTS: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
 def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
@@ -110,11 +110,11 @@ def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
 
     The label contains role and session state, then the state in sys.databases. Facts 3.4.
     """
-    state_words, tone = _STATE_LOOKS[DbState.RECOVERING if copy.recovering else copy.db_state]
+    state_words, tone = _STATE_STYLES[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
-        words, tone = _MIRROR_STATE[copy.mirroring.state]
-        session = f"{tr(_ROLE[copy.mirroring.role])}, {tr(words)}"
+        words, tone = _MIRRORING_STATE_TEXTS[copy.mirroring.state]
+        session = f"{tr(_ROLE_TEXTS[copy.mirroring.role])}, {tr(words)}"
     elif copy.availability.guid is not None and copy.db_state is DbState.ONLINE:
         sync_state = copy.availability.state
         session = tr(STATE_LABELS[sync_state])
@@ -163,14 +163,14 @@ def _list_certificates(world: World, server: Instance) -> Iterable[ExplorerItem]
         )
 
 
-_ENDPOINT_TONE: Final = {
+_ENDPOINT_COLOR_NAMES: Final = {
     EndpointState.STARTED: "ok",
     EndpointState.STOPPED: "bad",
     EndpointState.DISABLED: "idle",
 }
 
 
-_ENDPOINT_STATE: Final = {
+_ENDPOINT_STATE_TEXTS: Final = {
     EndpointState.STARTED: mark("Started"),
     EndpointState.STOPPED: mark("Stopped"),
     EndpointState.DISABLED: mark("Disabled"),
@@ -180,10 +180,12 @@ _ENDPOINT_STATE: Final = {
 def _list_endpoints(world: World, server: Instance) -> Iterable[ExplorerItem]:
     end = server.endpoint
     if end is not None:
-        state = tr(_ENDPOINT_STATE[end.state])
+        state = tr(_ENDPOINT_STATE_TEXTS[end.state])
         tip = tr("Database mirroring, TCP {port}, role {role}, {state}")
         tip = tip.format(port=end.port, role=end.role, state=end.state.name)
-        yield ExplorerItem("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
+        yield ExplorerItem(
+            "endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_COLOR_NAMES[end.state], tip
+        )
 
 
 def _list_linked_servers(world: World, server: Instance) -> Iterable[ExplorerItem]:
@@ -211,7 +213,7 @@ def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         if group is None:
             continue
         folders = tuple(
-            Folder(name, title, partial(answer, group.name))
+            ExplorerFolder(name, title, partial(answer, group.name))
             for name, title, answer in (
                 ("replicas", mark("Availability Replicas"), _list_replicas),
                 ("databases", mark("Availability Databases"), _list_group_databases),
@@ -220,7 +222,7 @@ def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         )
         role = state.role.name.capitalize()
         board = _build_dashboard(group.name, world, server)
-        tone = SEVERITY_TONES[board.health] if board is not None else "bad"
+        tone = SEVERITY_COLORS[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
         yield ExplorerItem("availability group", group.name, label, tone, label, folders)
 
@@ -233,7 +235,7 @@ def _build_dashboard(group: str, world: World, server: Instance) -> dashboard.Gr
 def _list_replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _build_dashboard(group, world, server)
     for row in board.replicas if board is not None else ():
-        tone = SEVERITY_TONES[get_worst_issue(row.issues)]
+        tone = SEVERITY_COLORS[get_worst_severity(row.issues)]
         yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
 
 
@@ -245,7 +247,7 @@ def _list_group_databases(group: str, world: World, server: Instance) -> Iterabl
                 "availability database",
                 row.name,
                 row.name,
-                SEVERITY_TONES[get_worst_issue(row.issues)],
+                SEVERITY_COLORS[get_worst_severity(row.issues)],
                 row.state,
             )
 
@@ -261,27 +263,27 @@ def _list_listeners(group: str, world: World, server: Instance) -> Iterable[Expl
 
 
 FOLDERS: Final = (
-    Folder("databases", mark("Databases"), _list_databases, (
-        Folder("system", mark("System Databases"), _list_system_databases),
+    ExplorerFolder("databases", mark("Databases"), _list_databases, (
+        ExplorerFolder("system", mark("System Databases"), _list_system_databases),
     )),
-    Folder("security", mark("Security"), None, (
-        Folder("logins", mark("Logins"), _list_logins),
-        Folder("certificates", mark("Certificates"), _list_certificates),
+    ExplorerFolder("security", mark("Security"), None, (
+        ExplorerFolder("logins", mark("Logins"), _list_logins),
+        ExplorerFolder("certificates", mark("Certificates"), _list_certificates),
     )),
-    Folder("objects", mark("Server Objects"), None, (
-        Folder("endpoints", mark("Endpoints"), _list_endpoints),
-        Folder("linked", mark("Linked Servers"), _list_linked_servers),
+    ExplorerFolder("objects", mark("Server Objects"), None, (
+        ExplorerFolder("endpoints", mark("Endpoints"), _list_endpoints),
+        ExplorerFolder("linked", mark("Linked Servers"), _list_linked_servers),
     )),
-    Folder("always on", mark("Always On High Availability"), None, (
-        Folder("groups", mark("Availability Groups"), _list_groups),
+    ExplorerFolder("always on", mark("Always On High Availability"), None, (
+        ExplorerFolder("groups", mark("Availability Groups"), _list_groups),
     ), lambda world, server: replicas.is_always_on_enabled(world, server.name)),
-    Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _list_logs),)),
-    Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _list_jobs),)),
+    ExplorerFolder("management", mark("Management"), None, (ExplorerFolder("logs", mark("SQL Server Logs"), _list_logs),)),
+    ExplorerFolder("agent", mark("SQL Server Agent"), None, (ExplorerFolder("jobs", mark("Jobs"), _list_jobs),)),
 )  # fmt: skip
 """Folders under a server, in the order of Management Studio."""
 
 
-def format_folder_title(folder: Folder, server: Instance) -> str:
+def format_folder_title(folder: ExplorerFolder, server: Instance) -> str:
     """Return the title of a folder. The title of SQL Server Agent shows if the agent is stopped."""
     title = tr(folder.title)
     is_agent_stopped = folder.name == "agent" and not server.agent_running

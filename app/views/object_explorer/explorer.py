@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 
 from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
-from app.views.object_explorer.properties import MirroringDialog
-from app.views.object_explorer.tree import NODE_ROLE, ExplorerModel, TreeNode, get_node
+from app.views.object_explorer.properties import MirroringPropertiesDialog
+from app.views.object_explorer.tree import NODE_ROLE, ExplorerModel, ExplorerNode, get_node
 from app.widgets import keys, theme
 from app.widgets.bars import ButtonBar, build_menu_button
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.reader import follow_selection
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.reader import make_selected_row_current
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
 
-WINDOW_SUFFIX: Final = "explorer"
+CONNECTION_SUFFIX: Final = "explorer"
 """Name suffix of the connections for the tree's statements."""
 
 SERVICE_ACTIONS: Final = (
@@ -31,7 +31,7 @@ SERVICE_ACTIONS: Final = (
 AGENT_ACTIONS: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
-INDENTATION: Final = 0.75
+INDENTATION_LINES: Final = 0.75
 """Indentation of a level in line heights. It is small, so that a narrow dock shows the state behind a
 database.
 """
@@ -55,14 +55,14 @@ class ObjectExplorer(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._error = ""
-        self.pages: list[MirroringDialog] = []
+        self.pages: list[MirroringPropertiesDialog] = []
         """Open property pages."""
         self.tree = ExplorerModel(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
         # with SelectRows, Qt's accessibility bridge selects wrong rows
         self.view.setSelectionBehavior(QTreeView.SelectionBehavior.SelectItems)
-        follow_selection(self.view)
+        make_selected_row_current(self.view)
         # a name can be dragged into a query, as in Management Studio
         self.view.setDragDropMode(QTreeView.DragDropMode.DragOnly)
         self.view.setHeaderHidden(True)
@@ -76,7 +76,7 @@ class ObjectExplorer(QWidget):
         self.setFocusProxy(self.view)
         self.age = QLabel(wordWrap=True, margin=6)
         self.tools = {
-            "explorer.refresh": self._build_action(tr("Re&fresh"), self.refresh),
+            "explorer.refresh": self._build_action(tr("Re&fresh"), self.refresh_current_server),
             "explorer.query": self._build_action(tr("&New query"), self._open_query),
             "explorer.properties": self._build_action(tr("&Mirroring…"), self._open_page),
         }
@@ -85,11 +85,11 @@ class ObjectExplorer(QWidget):
         self._lay_out()
         self._connect()
         self._show_theme()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
 
-    def _build_action(self, text: str, do: Callable[[], object]) -> QAction:
+    def _build_action(self, text: str, callback: Callable[[], object]) -> QAction:
         action = QAction(text, self)
-        action.triggered.connect(lambda _=False: do())
+        action.triggered.connect(lambda _=False: callback())
         self.addAction(action)
         return action
 
@@ -101,13 +101,13 @@ class ObjectExplorer(QWidget):
             build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_button_menu),
             margins=(0, 0, 4, 0),
         )
-        lay_column(bar, (self.view, 1), layout, parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (self.view, 1), layout, parent=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)
         self.view.collapsed.connect(lambda index: self.tree.opened.discard(index.data(NODE_ROLE).path))
         self.view.activated.connect(self._on_activated)
-        self.view.customContextMenuRequested.connect(self._pop_menu)
+        self.view.customContextMenuRequested.connect(self._open_context_menu)
         self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current_changed())
         self.tree.request_failed.connect(self._on_failed)
         self.tree.rows_added.connect(self._restore_expansion)
@@ -142,7 +142,7 @@ class ObjectExplorer(QWidget):
         for page in self.pages:
             page.add_events(events)
         for _, done_data in select_data(events, SqlDoneData):
-            if done_data.window.endswith(f"#{WINDOW_SUFFIX}"):
+            if done_data.window.endswith(f"#{CONNECTION_SUFFIX}"):
                 messages = [message for message in done_data.messages if message["severity"] > 10]
                 self._error = f"Msg {messages[0]['number']}: {messages[0]['text']}" if messages else ""
                 if not messages:
@@ -151,7 +151,7 @@ class ObjectExplorer(QWidget):
 
     # --- tree ---------------------------------------------------------------------------------------------
 
-    def refresh(self) -> None:
+    def refresh_current_server(self) -> None:
         """Query the server of the current row again (F5)."""
         path = self._get_current_path()
         self._error = ""
@@ -160,13 +160,13 @@ class ObjectExplorer(QWidget):
         self._show_age()
 
     @property
-    def node(self) -> TreeNode | None:
+    def current_node(self) -> ExplorerNode | None:
         """Node of the current row, or None."""
         index = self.view.currentIndex()
         return index.data(NODE_ROLE) if index.isValid() else None
 
     def _get_current_path(self) -> tuple[str, ...]:
-        return self.node.path if self.node is not None else ()
+        return self.current_node.path if self.current_node is not None else ()
 
     def _select_path(self, path: tuple[str, ...]) -> None:
         """Select the row of *path*, or the nearest existing row above it."""
@@ -202,7 +202,7 @@ class ObjectExplorer(QWidget):
         self.age.setToolTip(answers.format_client_message(number, server))
 
     def _on_current_changed(self) -> None:
-        node = self.node
+        node = self.current_node
         self.tools["explorer.query"].setEnabled(node is not None)
         self.tools["explorer.properties"].setEnabled(node is not None and node.kind == "database")
         self.tools["explorer.refresh"].setEnabled(node is not None)
@@ -214,8 +214,8 @@ class ObjectExplorer(QWidget):
             self.log_wanted.emit(index.data(NODE_ROLE).server)
 
     def _show_age(self) -> None:
-        query = self.tree.find_query(self.view.currentIndex())
-        colors = theme.get_tokens(self.palette())
+        query = self.tree.find_request(self.view.currentIndex())
+        colors = theme.get_theme_tokens(self.palette())
         if self._error:
             self.age.setStyleSheet(f"color: {colors.bad.name()}")
             self.age.setText(self._error)
@@ -233,22 +233,22 @@ class ObjectExplorer(QWidget):
 
     # --- context menu -------------------------------------------------------------------------------------
 
-    def _pop_menu(self, position: QPoint) -> None:
+    def _open_context_menu(self, position: QPoint) -> None:
         index = self.view.indexAt(position)
         if index.isValid():
             self.view.setCurrentIndex(index)
         elif self.view.currentIndex().isValid():
             position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # a key opened the menu
-        if self.node is not None:
+        if self.current_node is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            self.fill_menu(menu, self.node)
+            self.fill_menu(menu, self.current_node)
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_button_menu(self, menu: QMenu) -> None:
         """Fill the context menu and add Expand or Collapse, which screen readers cannot do otherwise."""
         index = self.view.currentIndex()
-        if self.node is None:
+        if self.current_node is None:
             return
         if self.tree.hasChildren(index):
             is_open = self.view.isExpanded(index)
@@ -256,9 +256,9 @@ class ObjectExplorer(QWidget):
                 lambda _=False: self.view.setExpanded(index, not is_open)
             )
             menu.addSeparator()
-        self.fill_menu(menu, self.node)
+        self.fill_menu(menu, self.current_node)
 
-    def fill_menu(self, menu: QMenu, node: TreeNode) -> None:
+    def fill_menu(self, menu: QMenu, node: ExplorerNode) -> None:
         """Fill *menu* with the commands for *node*, in the order of Management Studio."""
         server, name = node.server, node.name
         if node.kind not in ("log", "problem"):
@@ -297,14 +297,14 @@ class ObjectExplorer(QWidget):
         menu.addSeparator()
         menu.addAction(self.tools["explorer.refresh"])
 
-    def _add_scripts(self, menu: QMenu, node: TreeNode) -> None:
+    def _add_scripts(self, menu: QMenu, node: ExplorerNode) -> None:
         """Add the "Script as" menu.
 
         It needs data from the server, so it is omitted if the server does not respond.
         """
         if self._world is None or answers.find_connection_error(self._world, node.server) is not None:
             return
-        found_scripts = scripts.list_scripts(self._world, node.server, node.kind, node.name)
+        found_scripts = scripts.list_object_scripts(self._world, node.server, node.kind, node.name)
         if found_scripts:
             title = tr("Mirroring") if node.kind == "database" else node.kind.title()
             inner = menu.addMenu(tr("S&cript {title} as").format(title=title))
@@ -322,19 +322,19 @@ class ObjectExplorer(QWidget):
         return [(tr(words), partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
 
     def _send(self, server: str, statement: str) -> None:
-        self.requested.emit(f"sql {server}#{WINDOW_SUFFIX} {statement}")
+        self.requested.emit(f"sql {server}#{CONNECTION_SUFFIX} {statement}")
 
     def _open_query(self) -> None:
-        node = self.node
+        node = self.current_node
         if node is not None:
             use = f"USE {scripts.quote_name(node.name)}\nGO\n" if "database" in node.kind else ""
             self.query_wanted.emit(node.server, use)
 
     def _open_page(self) -> None:
-        node = self.node
+        node = self.current_node
         if node is None or node.kind != "database" or self._world is None:
             return
-        page = MirroringDialog(node.server, node.name, self)
+        page = MirroringPropertiesDialog(node.server, node.name, self)
         page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         page.requested.connect(self.requested)
         page.destroyed.connect(
@@ -347,10 +347,10 @@ class ObjectExplorer(QWidget):
     # --- appearance ---------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         height = self.fontMetrics().height()
         self.view.setIconSize(QSize(height, height))
-        self.view.setIndentation(round(INDENTATION * height))
+        self.view.setIndentation(round(INDENTATION_LINES * height))
         self.tree.recolor(colors.dark)
         self.tools["explorer.refresh"].setIcon(theme.load_icon("retry", colors))
         self.tools["explorer.query"].setIcon(theme.load_icon("sql", colors))

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel,
 from app.views.object_explorer import answers
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.overrides import override
 
-WINDOW_SUFFIX: Final = "mirroring"
+CONNECTION_SUFFIX: Final = "mirroring"
 """Name suffix of the page's connection, by which the page recognizes results of its statements."""
 
 _MODE_TEXTS: Final = {
@@ -26,7 +26,7 @@ _MODE_TEXTS: Final = {
     (Safety.OFF, True): mark("High performance (asynchronous), with a witness"),
     (Safety.OFF, False): mark("High performance (asynchronous)"),
 }
-_STATUS: Final = {
+_STATUS_STYLES: Final = {
     MirrorState.SYNCHRONIZED: (mark("Synchronized"), "ok"),
     MirrorState.SYNCHRONIZING: (mark("Synchronizing"), "info"),
     MirrorState.SUSPENDED: (mark("Paused"), "warn"),
@@ -38,7 +38,7 @@ _STATUS: Final = {
 """
 
 
-class PropertyAction(Struct, frozen=True):
+class MirroringAction(Struct, frozen=True):
     """Button with its statement and its confirmation question."""
 
     text: str
@@ -46,24 +46,24 @@ class PropertyAction(Struct, frozen=True):
     question: str
 
 
-FAILOVER: Final = PropertyAction(
+FAILOVER_ACTION: Final = MirroringAction(
     mark("&Failover"), "FAILOVER", mark("Fail over {database} to {partner}? Its connections are closed.")
 )
-PAUSE: Final = PropertyAction(
+PAUSE_ACTION: Final = MirroringAction(
     mark("&Pause"),
     "SUSPEND",
     mark("Pause mirroring of {database}? The database is unprotected until you resume mirroring."),
 )
-RESUME: Final = PropertyAction(mark("&Resume"), "RESUME", "")
-REMOVE: Final = PropertyAction(
+RESUME_ACTION: Final = MirroringAction(mark("&Resume"), "RESUME", "")
+REMOVE_ACTION: Final = MirroringAction(
     mark("R&emove mirroring"),
     "OFF",
     mark("Remove mirroring of {database}? The mirror remains in the RESTORING state."),
 )
-PROPERTY_ACTIONS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
+PROPERTY_ACTIONS: Final = (FAILOVER_ACTION, PAUSE_ACTION, RESUME_ACTION, REMOVE_ACTION)
 
 
-FIELDS: Final = (
+FIELD_NAMES: Final = (
     mark("Principal"),
     mark("Mirror"),
     mark("Witness"),
@@ -74,7 +74,7 @@ FIELDS: Final = (
 )
 
 
-def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
+def read_mirroring_values(copy: DatabaseCopy | None) -> dict[str, str]:
     """Return name of a field -> value. A database without mirroring has only a status."""
     if copy is None:
         return {"Status": tr("This server has no database with this name.")}
@@ -96,11 +96,11 @@ def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
             _MODE_TEXTS.get((copy.mirroring.safety, copy.mirroring.witness is not None), "Unknown")
         ),
         "Partner timeout": f"{copy.mirroring.timeout_s} s",
-        "Status": tr(_STATUS[copy.mirroring.state][0]),
+        "Status": tr(_STATUS_STYLES[copy.mirroring.state][0]),
     }
 
 
-def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
+def list_enabled_actions(copy: DatabaseCopy | None) -> list[MirroringAction]:
     """Return the buttons that Management Studio enables. Failover requires a synchronized principal."""
     if copy is None or copy.mirroring.state is None:
         return []
@@ -108,12 +108,17 @@ def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
     paused = copy.mirroring.state is MirrorState.SUSPENDED
     return [
         act
-        for act, yes in ((FAILOVER, in_step), (PAUSE, not paused), (RESUME, paused), (REMOVE, True))
+        for act, yes in (
+            (FAILOVER_ACTION, in_step),
+            (PAUSE_ACTION, not paused),
+            (RESUME_ACTION, paused),
+            (REMOVE_ACTION, True),
+        )
         if yes
     ]
 
 
-class MirroringDialog(QDialog):
+class MirroringPropertiesDialog(QDialog):
     """Dialog with the server's last answer. Its buttons send statements to the server."""
 
     requested = Signal(str)
@@ -121,15 +126,15 @@ class MirroringDialog(QDialog):
     def __init__(self, server: str, database: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.server, self.database = server, database
-        self.window_id = f"{server}#{WINDOW_SUFFIX}-{'_'.join(database.split())}"
+        self.window_id = f"{server}#{CONNECTION_SUFFIX}-{'_'.join(database.split())}"
         self._world: World | None = None
-        self._asked_tick = 0
+        self._requested_tick = 0
         self._copy: DatabaseCopy | None = None
-        self._tone = "text"
+        self._color_name = "text"
         self.setWindowTitle(tr("Database Properties - {database} - Mirroring").format(database=database))
         self.form = QFormLayout(fieldGrowthPolicy=QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         self.form.setHorizontalSpacing(16)
-        self.labels = {name: QLabel() for name in FIELDS}
+        self.labels = {name: QLabel() for name in FIELD_NAMES}
         for name, label in self.labels.items():
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             label.setAccessibleName(tr(name))
@@ -140,7 +145,7 @@ class MirroringDialog(QDialog):
         self.age.setProperty("muted", True)
         self.buttons = {act: QPushButton(tr(act.text)) for act in PROPERTY_ACTIONS}
         self.yes, self.no = QPushButton(tr("&Yes")), QPushButton(tr("&No"))
-        self._requested_action: PropertyAction | None = None
+        self._requested_action: MirroringAction | None = None
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -159,7 +164,7 @@ class MirroringDialog(QDialog):
         refresh.clicked.connect(self.refresh)
         close.clicked.connect(self.close)
         foot = build_row((self.age, 1), refresh, close)
-        lay_column(card, acts, answer, 1, foot, parent=self)
+        build_widget_column(card, acts, answer, 1, foot, parent=self)
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)
         self._show_question(None)
@@ -182,7 +187,7 @@ class MirroringDialog(QDialog):
         if number is not None:
             self._show_status(answers.format_client_message(number, self.server), "bad")
             return
-        self._asked_tick = self._world.tick
+        self._requested_tick = self._world.tick
         self._copy = self._world.copies.get((self.server, self.database))
         self._show_status("", "text")
         self._show_fields()
@@ -198,35 +203,37 @@ class MirroringDialog(QDialog):
                     self._show_status(f"Msg {messages[0]['number']}: {messages[0]['text']}", "bad")
 
     def _show_fields(self) -> None:
-        shown_values = read_values(self._copy)
+        shown_values = read_mirroring_values(self._copy)
         for name, label in self.labels.items():
             label.setText(shown_values.get(name, ""))
             self.form.setRowVisible(label, name in shown_values)
         state = self._copy.mirroring.state if self._copy is not None else None
-        tone = _STATUS[state][1] if state is not None else "text"
-        color = theme.get_tokens(self.palette()).get_color(tone).name()
+        tone = _STATUS_STYLES[state][1] if state is not None else "text"
+        color = theme.get_theme_tokens(self.palette()).get_color(tone).name()
         self.labels["Status"].setStyleSheet(f"color: {color}; font-weight: 600")
         actions = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():
             button.setEnabled(act in actions)
-            button.setVisible(act is not (RESUME if PAUSE in actions else PAUSE))
+            button.setVisible(act is not (RESUME_ACTION if PAUSE_ACTION in actions else PAUSE_ACTION))
 
     def _show_age(self) -> None:
         if self._world is not None:
             self.age.setText(
                 tr("reported by {server} at {ago}").format(
-                    server=self.server, ago=answers.format_age(self._asked_tick, self._world.tick)
+                    server=self.server, ago=answers.format_age(self._requested_tick, self._world.tick)
                 )
             )
 
-    def _show_status(self, text: str, tone: str) -> None:
-        self._tone = tone
-        self.message.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()}")
+    def _show_status(self, text: str, color_name: str) -> None:
+        self._color_name = color_name
+        self.message.setStyleSheet(
+            f"color: {theme.get_theme_tokens(self.palette()).get_color(color_name).name()}"
+        )
         self.message.setText(text)
 
     # --- buttons ------------------------------------------------------------------------------------------
 
-    def _ask_to_confirm(self, action: PropertyAction) -> None:
+    def _ask_to_confirm(self, action: MirroringAction) -> None:
         if not action.question:
             self._send(action)
             return
@@ -234,7 +241,7 @@ class MirroringDialog(QDialog):
         self._show_status(tr(action.question).format(database=self.database, partner=partner), "warn")
         self._show_question(action)
 
-    def _show_question(self, action: PropertyAction | None) -> None:
+    def _show_question(self, action: MirroringAction | None) -> None:
         if action is None and self._requested_action is not None:
             self._show_status("", "text")
         self._requested_action = action
@@ -249,7 +256,7 @@ class MirroringDialog(QDialog):
         if act is not None:
             self._send(act)
 
-    def _send(self, action: PropertyAction) -> None:
+    def _send(self, action: MirroringAction) -> None:
         statement = f"ALTER DATABASE {quote_name(self.database)} SET PARTNER {action.statement}"
         self._show_status(tr("Sent. Waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
@@ -259,4 +266,4 @@ class MirroringDialog(QDialog):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and self._world is not None:
             self._show_fields()
-            self._show_status(self.message.text(), self._tone)
+            self._show_status(self.message.text(), self._color_name)

@@ -12,11 +12,11 @@ from engine.model import AvailabilityGroup, Certificate, DatabaseCopy, Endpoint,
 
 NamedObject = TypeVar("NamedObject", Certificate, Login, Job)
 
-Script = tuple[str, str]
+TitledScript = tuple[str, str]
 """Title in the menu, and text."""
 
 
-def list_scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
+def list_object_scripts(world: World, server: str, kind: str, name: str) -> list[TitledScript]:
     """Return the scripts for an object as the server knows it now. Return none if it no longer exists."""
     make = _SCRIPT_FUNCTIONS.get(kind)
     return list(make(world, server, name)) if make is not None else []
@@ -35,7 +35,7 @@ def quote_literal(text: str) -> str:
 # --- databases ----------------------------------------------------------------------------------------------
 
 
-def _script_database(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_database(world: World, server: str, name: str) -> Iterable[TitledScript]:
     copy = world.copies.get((server, name))
     if copy is None:
         return
@@ -80,7 +80,7 @@ def _script_session(copy: DatabaseCopy, alter: str) -> str:
 # --- availability groups ------------------------------------------------------------------------------------
 
 
-def _script_group(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_group(world: World, server: str, name: str) -> Iterable[TitledScript]:
     alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(name)} "
     for action in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
         yield action, f"{alter}{action}\nGO\n"
@@ -112,7 +112,7 @@ def _build_group_prefix(
             yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quote_name(group.name)} "
 
 
-def _script_replica(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_replica(world: World, server: str, name: str) -> Iterable[TitledScript]:
     for alter in _build_group_prefix(world, server, lambda group: group.find_replica(name) is not None):
         modify = f"{alter}MODIFY REPLICA ON {quote_literal(name)} WITH "
         for option in (
@@ -128,13 +128,13 @@ def _script_replica(world: World, server: str, name: str) -> Iterable[Script]:
         yield "REMOVE REPLICA", f"{alter}REMOVE REPLICA ON {quote_literal(name)}\nGO\n"
 
 
-def _script_group_database(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_group_database(world: World, server: str, name: str) -> Iterable[TitledScript]:
     for alter in _build_group_prefix(world, server, lambda group: name in group.databases):
         yield from _script_database(world, server, name)
         yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quote_name(name)}\nGO\n"
 
 
-def _script_listener(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_listener(world: World, server: str, name: str) -> Iterable[TitledScript]:
     for alter in _build_group_prefix(world, server, lambda group: group.listener is not None):
         yield "PORT = …", f"{alter}MODIFY LISTENER {quote_literal(name)} (PORT = <port, int, 1433>)\nGO\n"
         for action in ("RESTART", "REMOVE"):
@@ -144,7 +144,7 @@ def _script_listener(world: World, server: str, name: str) -> Iterable[Script]:
 # --- endpoints, certificates, logins ------------------------------------------------------------------------
 
 
-def _script_endpoint(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_endpoint(world: World, server: str, name: str) -> Iterable[TitledScript]:
     end = world.instances[server].endpoint
     if end is None:
         return
@@ -174,7 +174,7 @@ def _format_endpoint_body(end: Endpoint) -> str:
     )
 
 
-def _script_certificate(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_certificate(world: World, server: str, name: str) -> Iterable[TitledScript]:
     certificate = _find_named(world.instances[server].certificates, name)
     if certificate is None:
         return
@@ -191,7 +191,7 @@ def _script_certificate(world: World, server: str, name: str) -> Iterable[Script
     yield "DROP To", f"DROP {called}\nGO\n"
 
 
-def _script_login(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_login(world: World, server: str, name: str) -> Iterable[TitledScript]:
     login = _find_named(world.instances[server].logins, name)
     called = f"LOGIN {quote_name(name)}"
     if login is not None:
@@ -218,7 +218,7 @@ def _script_create_login(login: Login, login_clause: str) -> str:
 # --- linked servers, jobs -----------------------------------------------------------------------------------
 
 
-def _script_linked_server(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_linked_server(world: World, server: str, name: str) -> Iterable[TitledScript]:
     if name in world.instances[server].linked_servers:
         called = quote_literal(name)
         yield (
@@ -228,7 +228,7 @@ def _script_linked_server(world: World, server: str, name: str) -> Iterable[Scri
         yield "DROP To", f"EXEC master.dbo.sp_dropserver @server = {called}, @droplogins = 'droplogins'\nGO\n"
 
 
-def _script_job(world: World, server: str, name: str) -> Iterable[Script]:
+def _script_job(world: World, server: str, name: str) -> Iterable[TitledScript]:
     job = _find_named(world.instances[server].jobs, name)
     if job is None:
         return
@@ -251,7 +251,7 @@ def _find_named(items: Iterable[NamedObject], name: str) -> NamedObject | None:
     return next((item for item in items if item.name == name), None)
 
 
-_SCRIPT_FUNCTIONS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
+_SCRIPT_FUNCTIONS: Final[dict[str, Callable[[World, str, str], Iterable[TitledScript]]]] = {
     "database": _script_database,
     "endpoint": _script_endpoint,
     "certificate": _script_certificate,

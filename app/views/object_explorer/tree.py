@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPointF, QRectF, Qt,
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QStandardItem, QStandardItemModel
 
 from app.views.object_explorer import answers
-from app.views.object_explorer.answers import FOLDERS, ExplorerItem, Folder
+from app.views.object_explorer.answers import FOLDERS, ExplorerItem, ExplorerFolder
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.tables import escape_tip
@@ -39,7 +39,7 @@ ICON_NAMES: Final = {
 """Kind of item -> name of the icon."""
 
 _ICON_SIZES_PX: Final = (16, 20, 24, 32, 48)
-_SHAPES: Final = {
+_SHAPE_BY_COLOR_NAME: Final = {
     # tone -> outline in a unit square; the shapes are distinguishable without color
     "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # triangle: running
     "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # square: stopped
@@ -49,20 +49,22 @@ _SHAPES: Final = {
 
 
 @lru_cache(maxsize=256)
-def build_icon(kind: str, tone: str, dark: bool) -> QIcon:
-    """Return the icon of *kind* with the symbol of *tone*. The tones text and idle have no symbol."""
+def build_item_icon(kind: str, color_name: str, dark: bool) -> QIcon:
+    """Return the icon of *kind* with the symbol of *color_name*. The tones text and idle have no symbol."""
     colors = theme.build_dark_theme() if dark else theme.build_light_theme()
-    ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
+    ground = colors.idle if color_name == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()
     for icon_px in _ICON_SIZES_PX:
         pixmap = theme.render_pixmap(ICON_NAMES[kind], ground, icon_px)
-        if tone in _SHAPES and kind != "problem":
-            _add_sign(pixmap, _SHAPES[tone], colors.get_color(tone), colors.surface)
+        if color_name in _SHAPE_BY_COLOR_NAME and kind != "problem":
+            _add_status_symbol(
+                pixmap, _SHAPE_BY_COLOR_NAME[color_name], colors.get_color(color_name), colors.surface
+            )
         kind_icon.addPixmap(pixmap)
     return kind_icon
 
 
-def _add_sign(
+def _add_status_symbol(
     pixmap: QPixmap, shape: tuple[tuple[float, float], ...], color: QColor, border_color: QColor
 ) -> None:
     sign_px = pixmap.width() * 0.62
@@ -81,11 +83,11 @@ def _add_sign(
 Path = tuple[str, ...]
 
 NODE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
-_REGULAR_NAME: Final = re.compile(r"[A-Za-z_][\w$#@]*")
+_REGULAR_NAME_PATTERN: Final = re.compile(r"[A-Za-z_][\w$#@]*")
 """Pattern of a name that does not need square brackets."""
 
 
-class TreeNode(Struct):
+class ExplorerNode(Struct):
     """Data of a row: an object, and the time at which its server reported it."""
 
     path: Path
@@ -93,12 +95,12 @@ class TreeNode(Struct):
     """"server", "folder", "problem", or the kind of an item."""
     name: str
     label: str
-    folder: Folder | None = None
-    asked_tick: int | None = None
+    folder: ExplorerFolder | None = None
+    requested_tick: int | None = None
     """Tick of the row's last request. None if the row came with the answer for its parent."""
     is_loaded: bool = False
     """True if the items of the folder are loaded."""
-    tone: str = "text"
+    color_name: str = "text"
 
     @property
     def server(self) -> str:
@@ -145,7 +147,9 @@ class ExplorerModel(QStandardItemModel):
             for index in indexes
             if index.data(NODE_ROLE).kind not in ("folder", "problem")
         ]
-        data.setText(", ".join(name if _REGULAR_NAME.fullmatch(name) else quote_name(name) for name in names))
+        data.setText(
+            ", ".join(name if _REGULAR_NAME_PATTERN.fullmatch(name) else quote_name(name) for name in names)
+        )
         return data
 
     # --- time ---------------------------------------------------------------------------------------------
@@ -160,7 +164,7 @@ class ExplorerModel(QStandardItemModel):
                 self.opened |= {(name,), (name, "databases")}
         self.clear()
         for name in world.instances:
-            self.appendRow(self._build_row(TreeNode((name,), "server", name, name)))
+            self.appendRow(self._build_row(ExplorerNode((name,), "server", name, name)))
         for index in range(self.rowCount()):
             self._query_server(self.item(index))
 
@@ -215,7 +219,7 @@ class ExplorerModel(QStandardItemModel):
             )
         elif node.folder is not None:
             server = self.world.instances[node.server]
-            self._set_look(item, answers.format_folder_title(node.folder, server), "text", "")
+            self._set_appearance(item, answers.format_folder_title(node.folder, server), "text", "")
             items = node.folder.list_items
             self._fill_item(item, node.folder.folders, items(self.world, server) if items is not None else ())
         else:
@@ -224,18 +228,22 @@ class ExplorerModel(QStandardItemModel):
             self.request_failed.emit(node.server, number)
 
     def _fill_item(
-        self, item: QStandardItem, folders: Iterable[Folder], items: Iterable[ExplorerItem]
+        self, item: QStandardItem, folders: Iterable[ExplorerFolder], items: Iterable[ExplorerItem]
     ) -> None:
         node = get_node(item)
         item.removeRows(0, item.rowCount())
-        node.asked_tick, node.is_loaded = self.world.tick, True
+        node.requested_tick, node.is_loaded = self.world.tick, True
         for folder in folders:
             item.appendRow(self._build_folder_row(node.path, folder))
         for explorer_item in items:
             path = (*node.path, f"{explorer_item.kind}:{explorer_item.name}")
             row = self._build_row(
-                TreeNode(
-                    path, explorer_item.kind, explorer_item.name, explorer_item.label, tone=explorer_item.tone
+                ExplorerNode(
+                    path,
+                    explorer_item.kind,
+                    explorer_item.name,
+                    explorer_item.label,
+                    color_name=explorer_item.color_name,
                 ),
                 explorer_item.tip,
             )
@@ -265,31 +273,31 @@ class ExplorerModel(QStandardItemModel):
         if explorer_item is None:
             parent_item.removeRow(item.row())
             return
-        node.asked_tick = self.world.tick
-        self._set_look(item, explorer_item.label, explorer_item.tone, explorer_item.tip)
+        node.requested_tick = self.world.tick
+        self._set_appearance(item, explorer_item.label, explorer_item.color_name, explorer_item.tip)
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
         """Show an error in place of the contents of a server or folder."""
         node = get_node(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
-            node.asked_tick, node.is_loaded = self.world.tick, False
+            node.requested_tick, node.is_loaded = self.world.tick, False
             label = tr("Cannot connect to {server}.").format(server=node.server)
-            problem = TreeNode((*node.path, "problem"), "problem", "problem", label)
+            problem = ExplorerNode((*node.path, "problem"), "problem", "problem", label)
             item.appendRow(self._build_row(problem, answers.format_client_message(number, node.server)))
 
     def _mark_server(self, name: str, number: int | None) -> None:
         item, server = self.find_item((name,)), self.world.instances[name]
         assert item is not None, "every server has a row"
         if number is None:
-            self._set_look(
+            self._set_appearance(
                 item,
                 answers.format_server_label(self.world, server),
                 "ok",
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
         else:
-            self._set_look(
+            self._set_appearance(
                 item,
                 tr("{name} (not available)").format(name=name),
                 "bad",
@@ -308,13 +316,13 @@ class ExplorerModel(QStandardItemModel):
         """Return the item at *path*, or None."""
         return next((item for item in self._iterate_items() if get_node(item).path == path), None)
 
-    def find_query(self, index: QModelIndex) -> tuple[str, int] | None:
+    def find_request(self, index: QModelIndex) -> tuple[str, int] | None:
         """Return title and tick of the request whose answer contains this row, or None."""
         item = self.itemFromIndex(index)
         while item is not None:
             node = get_node(item)
-            if node.asked_tick is not None:
-                return node.title, node.asked_tick
+            if node.requested_tick is not None:
+                return node.title, node.requested_tick
             item = item.parent()
         return None
 
@@ -323,7 +331,7 @@ class ExplorerModel(QStandardItemModel):
         self._dark = dark
         for item in self._iterate_items():
             node = get_node(item)
-            item.setIcon(build_icon(node.kind, node.tone, dark))
+            item.setIcon(build_item_icon(node.kind, node.color_name, dark))
 
     def _iterate_items(self) -> Iterator[QStandardItem]:
         waiting = [self.item(index) for index in range(self.rowCount())]
@@ -332,9 +340,9 @@ class ExplorerModel(QStandardItemModel):
             yield item
             waiting += [item.child(index) for index in range(item.rowCount())]
 
-    def _build_folder_row(self, parent_path: Path, folder: Folder) -> QStandardItem:
+    def _build_folder_row(self, parent_path: Path, folder: ExplorerFolder) -> QStandardItem:
         title = answers.format_folder_title(folder, self.world.instances[parent_path[0]])
-        node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
+        node = ExplorerNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._build_row(node)
         if folder.list_items is None:
             node.is_loaded = True  # a folder of folders needs no request
@@ -342,25 +350,25 @@ class ExplorerModel(QStandardItemModel):
                 row.appendRow(self._build_folder_row(node.path, inner))
         else:
             # a placeholder row makes the folder expandable
-            row.appendRow(self._build_row(TreeNode((*node.path, "nothing"), "problem", "nothing", "")))
+            row.appendRow(self._build_row(ExplorerNode((*node.path, "nothing"), "problem", "nothing", "")))
         return row
 
-    def _build_row(self, node: TreeNode, tip: str = "") -> QStandardItem:
-        row = QStandardItem(build_icon(node.kind, node.tone, self._dark), node.label)
+    def _build_row(self, node: ExplorerNode, tip: str = "") -> QStandardItem:
+        row = QStandardItem(build_item_icon(node.kind, node.color_name, self._dark), node.label)
         row.setEditable(False)
         row.setData(node, NODE_ROLE)
         row.setToolTip(escape_tip(tip))
         return row
 
-    def _set_look(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
+    def _set_appearance(self, item: QStandardItem, label: str, color_name: str, tip: str) -> None:
         node = get_node(item)
-        node.label, node.tone = label, tone
+        node.label, node.color_name = label, color_name
         item.setText(label)
         item.setToolTip(escape_tip(tip))
-        item.setIcon(build_icon(node.kind, tone, self._dark))
+        item.setIcon(build_item_icon(node.kind, color_name, self._dark))
 
 
-def get_node(item: QStandardItem) -> TreeNode:
+def get_node(item: QStandardItem) -> ExplorerNode:
     """Return the node of an item."""
-    node: TreeNode = item.data(NODE_ROLE)
+    node: ExplorerNode = item.data(NODE_ROLE)
     return node

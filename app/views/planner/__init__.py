@@ -1,5 +1,5 @@
 """Link planner: the effect of a workload, a safety level and a link on mirroring."""
 
-from app.views.planner.planner import Planner
+from app.views.planner.planner import LinkPlanner
 
-__all__ = ["Planner"]
+__all__ = ["LinkPlanner"]

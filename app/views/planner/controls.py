@@ -25,9 +25,9 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.number_locale import build_number_locale
-from app.widgets.reader import set_box_name
+from app.widgets.reader import set_accessible_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import VERSIONS
@@ -45,7 +45,7 @@ FIELD_SAMPLE: Final = "10,000 Mbps"
 """Sample text that determines the width of the fields next to the sliders."""
 FIELD_MARGIN_PX: Final = 18
 
-SliderBand = tuple[str, float, float]
+SliderRange = tuple[str, float, float]
 """Name, lower bound and upper bound of a range."""
 SliderMark = tuple[str, float]
 """Name and value of a marked position."""
@@ -62,7 +62,7 @@ class LogSlider(QWidget):
         low: float,
         high: float,
         unit: str,
-        bands: Sequence[SliderBand] = (),
+        bands: Sequence[SliderRange] = (),
         marks: Sequence[SliderMark] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -72,7 +72,7 @@ class LogSlider(QWidget):
         self.slider.setRange(0, round(math.log10(high / low) * STEPS_PER_DECADE))
         self.slider.setPageStep(STEPS_PER_DECADE // 3)
         self.slider.setAccessibleName(title)
-        self.field = FigureBox()
+        self.field = NumberBox()
         self.field.setDecimals(4)
         self.field.setRange(low, high)
         self.field.setSuffix(f" {unit}")
@@ -117,7 +117,7 @@ class LogSlider(QWidget):
         self.value_changed.emit(value)
 
 
-class FigureBox(QDoubleSpinBox):
+class NumberBox(QDoubleSpinBox):
     """Number field without trailing zeros, in the format of the interface language."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -141,7 +141,7 @@ class SliderLabels(QWidget):
         self,
         slider: QSlider,
         compute_position: Callable[[float], int],
-        bands: Sequence[SliderBand],
+        bands: Sequence[SliderRange],
         marks: Sequence[SliderMark],
     ) -> None:
         super().__init__()
@@ -174,7 +174,7 @@ class SliderLabels(QWidget):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         painter = QPainter(self)
         painter.setFont(theme.resize_font(self.font(), 0.85))
         painter.setPen(colors.muted)
@@ -190,8 +190,8 @@ class SliderLabels(QWidget):
         painter.end()
 
 
-CUSTOM_VALUES: Final = mark("Custom values")
-WORKLOADS: Final = {
+CUSTOM_VALUES_LABEL: Final = mark("Custom values")
+PAPER_WORKLOADS: Final = {
     mark("Workload1: order management"): (WORKLOAD1, "nec", 2005),
     mark("Workload2: stock trading"): (WORKLOAD2, "nec", 2005),
     mark("Stock exchange, 2008"): (STOCK_EXCHANGE, "unisys", 2008),
@@ -199,12 +199,16 @@ WORKLOADS: Final = {
     mark("Inserts into a log table, 2014"): (LOG_ROWS, "delayed", 2014),
 }
 """Name of a workload in the papers -> workload, servers and version."""
-SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
+SAFETY_CHOICES: Final = (
+    ("FULL", SafetyMode.FULL),
+    ("OFF", SafetyMode.OFF),
+    (mark("No mirror"), SafetyMode.NONE),
+)
 
 RTT_BOUNDS_MS: Final = (0.1, 300.0)
 BANDWIDTH_BOUNDS_MBPS: Final = (0.056, 10_000.0)
 SCALE_BOUNDS: Final = (0.1, 10.0)
-BANDWIDTHS: Final = (
+BANDWIDTH_MARKS: Final = (
     ("56 k", 0.056),
     ("1 M", 1.0),
     ("10 M", 10.0),
@@ -214,7 +218,7 @@ BANDWIDTHS: Final = (
 )
 
 
-class CustomField(Struct, frozen=True):
+class WorkloadField(Struct, frozen=True):
     """Field for one figure of a custom workload."""
 
     title: str
@@ -228,8 +232,8 @@ class CustomField(Struct, frozen=True):
 
 
 CUSTOM_FIELDS: Final = (  # in the order of the parameters of `build_custom_workload`
-    CustomField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
-    CustomField(
+    WorkloadField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
+    WorkloadField(
         mark("Think time"),
         "think_s",
         1.0,
@@ -238,10 +242,10 @@ CUSTOM_FIELDS: Final = (  # in the order of the parameters of `build_custom_work
         600,
         tip=mark("time between a response and the next request"),
     ),
-    CustomField(
+    WorkloadField(
         mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("log of one transaction")
     ),
-    CustomField(
+    WorkloadField(
         mark("Transactions"),
         "transactions_per_s",
         80.0,
@@ -268,29 +272,29 @@ class PlannerControls(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(tr("Assumptions"))
         self.workload = QComboBox()
-        for title in (*WORKLOADS, CUSTOM_VALUES):
+        for title in (*PAPER_WORKLOADS, CUSTOM_VALUES_LABEL):
             self.workload.addItem(tr(title), title)
-        set_box_name(self.workload, tr("Workload"))
-        self.own = {field.name: _build_spin_box(field) for field in CUSTOM_FIELDS}
+        set_accessible_box_name(self.workload, tr("Workload"))
+        self.custom_fields = {field.name: _build_spin_box(field) for field in CUSTOM_FIELDS}
         self.problem = QLabel(wordWrap=True)
         self.scale = LogSlider(tr("Load"), *SCALE_BOUNDS, "×")
         self.scale.setToolTip(tr("Multiplies the connections of the workload"))
         self.site = QComboBox()
         for name, site in SITES.items():
             self.site.addItem(site.name, name)
-        set_box_name(self.site, tr("Servers"))
+        set_accessible_box_name(self.site, tr("Servers"))
         for box in (self.workload, self.site):  # long names must not make the column wider
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(10)
         self.safety = QButtonGroup(self)
-        self.rtt = LogSlider(tr("Round trip"), *RTT_BOUNDS_MS, "ms", NETWORKS_SHOWN)
-        self.bandwidth = LogSlider(tr("Bandwidth"), *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTHS)
-        self.loss = _build_number(tr("Packet loss"), 0.0, " %", 3, 20.0)
-        self.loss.setSingleStep(0.1)
+        self.rtt = LogSlider(tr("Round trip"), *RTT_BOUNDS_MS, "ms", SHOWN_NETWORKS)
+        self.bandwidth = LogSlider(tr("Bandwidth"), *BANDWIDTH_BOUNDS_MBPS, "Mbps", marks=BANDWIDTH_MARKS)
+        self.packet_loss = _build_number(tr("Packet loss"), 0.0, " %", 3, 20.0)
+        self.packet_loss.setSingleStep(0.1)
         self.version = QComboBox()
         for version in VERSIONS:
             self.version.addItem(f"SQL Server {version}", version)
-        set_box_name(self.version, tr("Version"))
+        set_accessible_box_name(self.version, tr("Version"))
         self.encryption = QCheckBox(tr("Encrypted endpoints"))
         self.encryption.setChecked(True)
         self.compression = QCheckBox(tr("Compressed to"))
@@ -301,7 +305,7 @@ class PlannerControls(QScrollArea):
         self.response.setSpecialValueText(tr("any"))
         self.cost = _build_number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
         self.pause = _build_number(tr("Interruption of mirroring"), 10.0, " min", 0, 10_000.0, 1.0)
-        self.volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
+        self.log_volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
         self._update_enabled_fields()
@@ -309,9 +313,9 @@ class PlannerControls(QScrollArea):
     # --- inputs and values ----------------------------------------------------------------------------------
 
     @property
-    def chosen_safety(self) -> SafetyMode:
+    def selected_safety(self) -> SafetyMode:
         """Selected safety level."""
-        return SAFETIES[self.safety.checkedId()][1]
+        return SAFETY_CHOICES[self.safety.checkedId()][1]
 
     def build_plan(self) -> MirroringPlan:
         """Build the plan from the fields.
@@ -324,14 +328,14 @@ class PlannerControls(QScrollArea):
             workload=self._build_workload(),
             site=site,
             scale=self.scale.value,
-            safety=self.chosen_safety,
+            safety=self.selected_safety,
             rtt_ms=self.rtt.value,
             bandwidth_mbps=self.bandwidth.value,
-            loss=self.loss.value() / 100.0,
+            loss=self.packet_loss.value() / 100.0,
             compression_ratio=self.ratio.value() / 100.0 if packed else 1.0,
             version=self.version.currentData(),
             encryption=self.encryption.isChecked(),
-            log_volume_gb=self.volume.value(),
+            log_volume_gb=self.log_volume.value(),
         )
 
     def get_goals(self) -> PlanGoals:
@@ -349,10 +353,12 @@ class PlannerControls(QScrollArea):
         self.problem.setVisible(bool(text))
 
     def _build_workload(self) -> Workload:
-        workload = WORKLOADS.get(self.workload.currentData())
+        workload = PAPER_WORKLOADS.get(self.workload.currentData())
         if workload is not None:
             return workload[0]
-        connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in CUSTOM_FIELDS)
+        connections, think_s, log_kb, transactions = (
+            self.custom_fields[field.name].value() for field in CUSTOM_FIELDS
+        )
         return build_custom_workload(
             connections, think_s, log_kb, transactions, SITES[self.site.currentData()]
         )
@@ -361,16 +367,18 @@ class PlannerControls(QScrollArea):
 
     def _lay_out(self) -> None:
         widget = QWidget()
-        self._own_rows = _build_rows(*((tr(field.title), self.own[field.name]) for field in CUSTOM_FIELDS))
+        self._own_rows = _build_rows(
+            *((tr(field.title), self.custom_fields[field.name]) for field in CUSTOM_FIELDS)
+        )
         self.problem.hide()
         goals = (
             (tr("Acceptable data loss"), self.rpo),
             (tr("Longest response"), self.response),
             (tr("Acceptable cost of FULL"), self.cost),
             (tr("Interruption to catch up from"), self.pause),
-            (tr("Log volume"), self.volume),
+            (tr("Log volume"), self.log_volume),
         )
-        lay_column(
+        build_widget_column(
             _build_heading(tr("Workload")),
             self.workload,
             self._own_rows,
@@ -381,7 +389,7 @@ class PlannerControls(QScrollArea):
             _build_heading(tr("Link")),
             self.rtt,
             self.bandwidth,
-            _build_rows((tr("Packet loss"), self.loss), (self.compression, self.ratio)),
+            _build_rows((tr("Packet loss"), self.packet_loss), (self.compression, self.ratio)),
             self.encryption,
             _build_heading(tr("Servers")),
             self.site,
@@ -401,7 +409,7 @@ class PlannerControls(QScrollArea):
     def _build_safety_row(self) -> QWidget:
         row = QWidget()
         layout = build_row(parent=row, margins=0, spacing=4)
-        for number, (title, mode) in enumerate(SAFETIES):
+        for number, (title, mode) in enumerate(SAFETY_CHOICES):
             button = QToolButton()
             button.setText(tr(title))
             button.setCheckable(True)
@@ -422,16 +430,24 @@ class PlannerControls(QScrollArea):
             tick.toggled.connect(self._on_change)
         for slider in (self.scale, self.rtt, self.bandwidth):
             slider.value_changed.connect(self._on_change)
-        fields = (self.loss, self.ratio, self.rpo, self.response, self.cost, self.pause, self.volume)
-        for field in (*fields, *self.own.values()):
+        fields = (
+            self.packet_loss,
+            self.ratio,
+            self.rpo,
+            self.response,
+            self.cost,
+            self.pause,
+            self.log_volume,
+        )
+        for field in (*fields, *self.custom_fields.values()):
             field.valueChanged.connect(self._on_change)
         self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
     def _select_environment(self) -> None:
         """Select servers, version and compression of the workload. A custom workload keeps the current ones."""
         name = self.workload.currentData()
-        if name in WORKLOADS:
-            workload, site, version = WORKLOADS[name]
+        if name in PAPER_WORKLOADS:
+            workload, site, version = PAPER_WORKLOADS[name]
             self.site.setCurrentIndex(self.site.findData(site))
             self.version.setCurrentIndex(self.version.findData(version))
             self.ratio.setValue(100.0 * workload.compression_ratio)
@@ -441,7 +457,7 @@ class PlannerControls(QScrollArea):
         self.changed.emit()
 
     def _update_enabled_fields(self) -> None:
-        self._own_rows.setVisible(self.workload.currentData() == CUSTOM_VALUES)
+        self._own_rows.setVisible(self.workload.currentData() == CUSTOM_VALUES_LABEL)
         compresses = self.version.currentData() >= COMPRESSION_VERSION_MIN
         self.compression.setEnabled(compresses)
         self.ratio.setEnabled(compresses and self.compression.isChecked())
@@ -450,16 +466,16 @@ class PlannerControls(QScrollArea):
         )
 
     def _recolor(self) -> None:
-        self.problem.setStyleSheet(f"color: {theme.get_tokens(self.palette()).bad.name()}")
+        self.problem.setStyleSheet(f"color: {theme.get_theme_tokens(self.palette()).bad.name()}")
 
 
-NETWORKS_SHOWN: Final = tuple(
+SHOWN_NETWORKS: Final = tuple(
     (name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORK_RTT_RANGES_MS
 )
 """Networks of Table 7, limited to the bounds of the axis, which does not start at 0."""
 
 
-def _build_spin_box(field: CustomField) -> QDoubleSpinBox:
+def _build_spin_box(field: WorkloadField) -> QDoubleSpinBox:
     box = _build_number(
         tr(field.title), field.default, field.unit, field.decimals, field.maximum, field.minimum
     )
@@ -470,7 +486,7 @@ def _build_spin_box(field: CustomField) -> QDoubleSpinBox:
 def _build_number(
     name: str, value: float, unit: str, decimals: int, maximum: float, minimum: float = 0.0
 ) -> QDoubleSpinBox:
-    box = FigureBox()
+    box = NumberBox()
     box.setDecimals(decimals)
     box.setRange(minimum, maximum)
     box.setSuffix(unit)

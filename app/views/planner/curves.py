@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QWidget
 
-from app.views.planner.controls import NETWORKS_SHOWN
+from app.views.planner.controls import SHOWN_NETWORKS
 from app.widgets import theme
 from app.widgets.axes import LogAxis, ValueAxis, compute_positions, compute_value_range
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.theme import ThemeTokens
 from app.words.formatting import COUNTERS as ENGINE_COUNTERS
 from app.words.formatting import KB_PER_S, PERCENT, Counter
@@ -24,7 +24,7 @@ from engine.planning import MirroringPlan, SteadyState, Sweep, find_measured_poi
 
 Array = npt.NDArray[np.float64]
 
-COUNTERS: Final = {
+PLOTTED_COUNTERS: Final = {
     counter.name: counter
     for counter in (
         ENGINE_COUNTERS["transactions_per_s"],
@@ -56,17 +56,17 @@ LOG_SCALE_COUNTERS: Final = ("response_s", "commit_delay_ms")
 MIRROR_COUNTERS: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
 """Counters that exist only with a mirror."""
 
-MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
+SAFETY_MODE_ORDER: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 """Safety modes in drawing order."""
 
 MODE_NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
-TAG_STEP: Final = 0.16
+NOTE_LABEL_STEP_SHARE: Final = 0.16
 """Vertical distance between labels of adjacent notes, as a share of the plot's height."""
 
-EDGE_MARGIN: Final = 0.02
+SWEEP_EDGE_MARGIN: Final = 0.02
 """Margin at the ends of a sweep, so that dots there are completely visible."""
 
 
@@ -75,11 +75,11 @@ def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
 
-class AxisNote(Struct, frozen=True):
+class PaperAxisValue(Struct, frozen=True):
     """Value of the axis that a paper mentions, with the number of its figure."""
 
     value: float
-    tag: str
+    figure_number: str
 
 
 class PlotCell(QObject):
@@ -106,13 +106,13 @@ class PlotCell(QObject):
         self._font = QFont()
         self._chosen_safety = SafetyMode.FULL
         self._range = 0.0, 1.0
-        self.curves = {mode: self._add_curve(mode) for mode in MODES}
-        self.dots = {mode: self._add_dots(mode, "o") for mode in MODES}
-        self.published = {mode: self._add_dots(mode, "x") for mode in MODES}
-        self.mark = pg.InfiniteLine(angle=90, movable=True)
-        self.mark.setZValue(5)
-        self.mark.sigDragged.connect(self._on_dragged)
-        self.plot.addItem(self.mark, ignoreBounds=True)
+        self.curves = {mode: self._add_curve(mode) for mode in SAFETY_MODE_ORDER}
+        self.dots = {mode: self._add_dots(mode, "o") for mode in SAFETY_MODE_ORDER}
+        self.published = {mode: self._add_dots(mode, "x") for mode in SAFETY_MODE_ORDER}
+        self.plan_line = pg.InfiniteLine(angle=90, movable=True)
+        self.plan_line.setZValue(5)
+        self.plan_line.sigDragged.connect(self._on_dragged)
+        self.plot.addItem(self.plan_line, ignoreBounds=True)
 
     def _on_dragged(self, line: pg.InfiniteLine) -> None:
         self.dragged.emit(10.0 ** float(line.value()))
@@ -149,7 +149,7 @@ class PlotCell(QObject):
                 continue
             curve.setData(np.log10(sweep.x), self._compute_heights(sweep.read_column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
-        self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE_MARGIN)
+        self.plot.setXRange(float(x[0]), float(x[-1]), padding=SWEEP_EDGE_MARGIN)
         self.plot.setYRange(bottom, top, padding=0)
         for index, name in enumerate(self._names):
             name.setPos(float(np.log10(self._bands[index][2])), top)
@@ -160,7 +160,7 @@ class PlotCell(QObject):
     ) -> None:
         """Show the plan as a vertical line at *axis_value*, with a dot on each curve."""
         self._chosen_safety = selected_mode
-        self.mark.setValue(float(np.log10(axis_value)))
+        self.plan_line.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
             is_shown = mode in values and not (
                 mode is SafetyMode.NONE and self.counter.name in MIRROR_COUNTERS
@@ -175,7 +175,7 @@ class PlotCell(QObject):
             heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
-    def show_notes(self, notes: Sequence[AxisNote], has_labels: bool) -> None:
+    def show_notes(self, notes: Sequence[PaperAxisValue], has_labels: bool) -> None:
         """Draw dotted lines at the values that papers mention. If *has_labels*, add the numbers of their figures."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
@@ -184,15 +184,15 @@ class PlotCell(QObject):
         bottom, top = self._range
         for number, note in enumerate(notes):
             line = pg.InfiniteLine(float(np.log10(note.value)), angle=90)
-            tag = pg.TextItem(note.tag if has_labels else "", anchor=(0.0, 1.0))
-            tag.setPos(float(np.log10(note.value)), bottom + TAG_STEP * number * (top - bottom))
+            tag = pg.TextItem(note.figure_number if has_labels else "", anchor=(0.0, 1.0))
+            tag.setPos(float(np.log10(note.value)), bottom + NOTE_LABEL_STEP_SHARE * number * (top - bottom))
             self.plot.addItem(line, ignoreBounds=True)
             self.plot.addItem(tag, ignoreBounds=True)
             self._notes.append((line, tag))
         if self._colors is not None:
             self.recolor(self._colors, self._font)
 
-    def write_band_names(self) -> None:
+    def draw_network_names(self) -> None:
         """Write the names of the networks along the upper edge."""
         for name, _, _ in self._bands:
             item = pg.TextItem(name, anchor=(1.0, 0.0))
@@ -222,14 +222,14 @@ class PlotCell(QObject):
             line.setPen(pg.mkPen(colors.muted, style=Qt.PenStyle.DotLine))
             tag.setColor(colors.muted)
             tag.setFont(font)
-        self.mark.setPen(pg.mkPen(colors.text, width=1))
-        self.mark.setHoverPen(pg.mkPen(colors.accent, width=3))
+        self.plan_line.setPen(pg.mkPen(colors.text, width=1))
+        self.plan_line.setHoverPen(pg.mkPen(colors.accent, width=3))
         self._update_pens()
 
     def _update_pens(self) -> None:
         if self._colors is None:
             return
-        for mode in MODES:
+        for mode in SAFETY_MODE_ORDER:
             color = get_mode_color(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
             width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
@@ -242,13 +242,13 @@ class PlotCell(QObject):
 
 Sweeps = Mapping[SafetyMode, Sweep]
 
-AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
+SWEEP_AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
 DEFAULT_COUNTERS: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
 ROW_LINES_MIN: Final = 6.0
 """Minimum height of a row of plots, in lines of text."""
 ROW_GAP_LINES: Final = 0.3
 """Gap between plots and titles in lines of text. It leaves space for half of the label at the axis end."""
-AXIS_SAMPLE: Final = "500 MB/s"
+AXIS_LABEL_SAMPLE: Final = "500 MB/s"
 
 PAPER_PLAN: Final = MirroringPlan()
 """Plan with the link of the papers' tables. Their values appear only for this link."""
@@ -274,10 +274,10 @@ class PlanCurves(QWidget):
         self._grid.setContentsMargins(0, 0, 8, 0)
         self._grid.setHorizontalSpacing(10)
         self._grid.setVerticalSpacing(0)
-        lay_column(self._view, parent=self, margins=0)
+        build_widget_column(self._view, parent=self, margins=0)
         self.setAccessibleName(tr("Curves"))
         self.plot_counters(DEFAULT_COUNTERS)
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._recolor)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._recolor)
 
     def plot_counters(self, counters: Sequence[str]) -> None:
         """Plot *counters*, one row for each."""
@@ -287,10 +287,10 @@ class PlanCurves(QWidget):
         self.counters, self.cells, self._titles = tuple(counters), {}, {}
         for number, name in enumerate(counters):
             title = pg.LabelItem(justify="left")
-            self._view.ci.addItem(title, 2 * number, 0, 1, len(AXES))
+            self._view.ci.addItem(title, 2 * number, 0, 1, len(SWEEP_AXES))
             self._titles[name] = title
-            for column, (axis, label) in enumerate(AXES):
-                cell = PlotCell(COUNTERS[name], NETWORKS_SHOWN if axis == "rtt_ms" else (), self)
+            for column, (axis, label) in enumerate(SWEEP_AXES):
+                cell = PlotCell(PLOTTED_COUNTERS[name], SHOWN_NETWORKS if axis == "rtt_ms" else (), self)
                 cell.dragged.connect(lambda value, axis=axis: self.plan_dragged.emit(axis, value))
                 cell.plot.showAxis("left", column == 0)
                 last = number == len(counters) - 1
@@ -298,11 +298,11 @@ class PlanCurves(QWidget):
                 if last:
                     cell.plot.setLabel("bottom", tr(label))
                 if number == 0:
-                    cell.write_band_names()
+                    cell.draw_network_names()
                 self._view.ci.addItem(cell.plot, 2 * number + 1, column)
                 self.cells[name, axis] = cell
             self._grid.setRowStretchFactor(2 * number + 1, 1)
-        for column in range(len(AXES)):
+        for column in range(len(SWEEP_AXES)):
             self._grid.setColumnStretchFactor(column, 1)
         self._recolor()
         if self._shown_plan is not None:
@@ -320,26 +320,30 @@ class PlanCurves(QWidget):
         """
         self._shown_plan = plan, sweeps, plan_figures
         for name in self.counters:
-            modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in MIRROR_COUNTERS]
+            modes = [
+                mode
+                for mode in SAFETY_MODE_ORDER
+                if mode is not SafetyMode.NONE or name not in MIRROR_COUNTERS
+            ]
             values = [
                 sweep.read_column(name)
                 for mode_sweeps in sweeps.values()
                 for m, sweep in mode_sweeps.items()
                 if m in modes
             ]
-            counter = COUNTERS[name]
+            counter = PLOTTED_COUNTERS[name]
             bottom, top = compute_value_range(
                 np.concatenate(values), counter.unit, name in LOG_SCALE_COUNTERS, counter.least_top
             )
             own_values = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
-            for axis, _ in AXES:
+            for axis, _ in SWEEP_AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
                 cell.show_plan(getattr(plan, axis), own_values, plan.safety)
                 cell.show_published(getattr(PAPER_PLAN, axis), _list_measured_values(plan, axis, name))
-        for axis, _ in AXES:
+        for axis, _ in SWEEP_AXES:
             notes = [
-                AxisNote(statement.axis_value, statement.figure.replace("Figure", "Fig."))
+                PaperAxisValue(statement.axis_value, statement.figure.replace("Figure", "Fig."))
                 for statement in find_paper_statements(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
@@ -350,11 +354,11 @@ class PlanCurves(QWidget):
         if self._shown_plan is None:
             return
         plan, _, current_points = self._shown_plan
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         for name, title in self._titles.items():
-            counter = COUNTERS[name]
+            counter = PLOTTED_COUNTERS[name]
             parts = [f'<b style="color:{colors.text.name()}">{tr(counter.title)}</b>']
-            for mode in reversed(MODES):
+            for mode in reversed(SAFETY_MODE_ORDER):
                 if mode is SafetyMode.NONE and name in MIRROR_COUNTERS:
                     continue
                 value = counter.unit.text(float(getattr(current_points[mode], name)))
@@ -365,9 +369,9 @@ class PlanCurves(QWidget):
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
 
     def _recolor(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._view.setBackground(colors.surface)
-        width = self.fontMetrics().horizontalAdvance(AXIS_SAMPLE) + 12
+        width = self.fontMetrics().horizontalAdvance(AXIS_LABEL_SAMPLE) + 12
         font = theme.resize_font(self.font(), 0.85)
         line = self.fontMetrics().height()
         self._grid.setVerticalSpacing(ROW_GAP_LINES * line)
@@ -381,7 +385,7 @@ class PlanCurves(QWidget):
         self._write_titles()
 
 
-def is_measured(plan: MirroringPlan, axis: str) -> bool:
+def is_measured_link(plan: MirroringPlan, axis: str) -> bool:
     """Return True if the papers' tables were measured on the plan's link. *axis* is not compared."""
     measured = PAPER_PLAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK_FIELDS)
@@ -389,10 +393,11 @@ def is_measured(plan: MirroringPlan, axis: str) -> bool:
 
 def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
     """Return safety level -> measured values of *counter*, which the curves should pass through."""
-    if not is_measured(plan, axis):
+    if not is_measured_link(plan, axis):
         return {}
     return {
-        mode: [point.value for point in find_measured_points(plan.workload, mode, counter)] for mode in MODES
+        mode: [point.value for point in find_measured_points(plan.workload, mode, counter)]
+        for mode in SAFETY_MODE_ORDER
     }
 
 

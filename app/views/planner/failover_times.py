@@ -7,10 +7,10 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QSizePolicy, QWidget
 
-from app.views.planner.controls import FigureBox
+from app.views.planner.controls import NumberBox
 from app.widgets import theme
-from app.widgets.layouts import build_row, lay_column
-from app.widgets.signs import draw_levels
+from app.widgets.layouts import build_row, build_widget_column
+from app.widgets.signs import draw_grid_lines
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.sweep import (
@@ -44,7 +44,7 @@ CAUSE_LINE_STYLES: Final = {
 }
 """Cause -> line style, which distinguishes overlapping curves."""
 
-LIMIT_S: Final = 10.0
+LIMIT_DEFAULT_S: Final = 10.0
 """Initial time limit: the default partner timeout."""
 
 TIME_AXIS_MAX_S: Final = 60.0
@@ -63,11 +63,11 @@ class FailoverTimesDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.downtimes: dict[str, list[float]] = {}
         """Cause -> seconds without service of each run, in order."""
-        self.limit = FigureBox()
+        self.limit = NumberBox()
         self.limit.setDecimals(1)
         self.limit.setRange(0.5, TIME_AXIS_MAX_S)
         self.limit.setSuffix(" s")
-        self.limit.setValue(LIMIT_S)
+        self.limit.setValue(LIMIT_DEFAULT_S)
         self.limit.setAccessibleName(tr("Maximum downtime"))
         self.limit.valueChanged.connect(self._show_times)
         self.chart = RecoveryChart()
@@ -148,7 +148,9 @@ class FailoverTimesDialog(QDialog):
         words.setProperty("muted", "true")
         self._rows.setHorizontalSpacing(18)
         self._rows.setColumnStretch(1, 1)
-        lay_column(question_row, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10)
+        build_widget_column(
+            question_row, words, (self.chart, 1), self._bar, self._rows, parent=self, spacing=10
+        )
 
 
 def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
@@ -171,7 +173,7 @@ class RecoveryChart(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._times: Mapping[str, Sequence[float]] = {}
-        self._limit_s = LIMIT_S
+        self._limit_s = LIMIT_DEFAULT_S
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName(tr("Share of runs online by this time"))
 
@@ -218,7 +220,7 @@ class RecoveryChart(QWidget):
             )
 
         self._paint_axes(painter, box, line, end_s)
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         for number, (cause, times) in enumerate(self._times.items()):
             painter.setPen(QPen(colors.series[number], 2.0, CAUSE_LINE_STYLES[cause]))
             points, share = [map_to_point(0.0, 0.0)], 0.0
@@ -238,8 +240,8 @@ class RecoveryChart(QWidget):
         painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
-        colors = theme.get_tokens(self.palette())
-        draw_levels(
+        colors = theme.get_theme_tokens(self.palette())
+        draw_grid_lines(
             painter,
             box,
             [
@@ -273,7 +275,7 @@ class LineStyleSample(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(theme.get_tokens(self.palette()).series[self._number], 2.0, self._stroke))
+        painter.setPen(QPen(theme.get_theme_tokens(self.palette()).series[self._number], 2.0, self._stroke))
         middle = QPointF(0.0, self.height() / 2)
         painter.drawLine(middle, middle + QPointF(self.width(), 0.0))
         painter.end()

@@ -25,13 +25,20 @@ from PySide6.QtWidgets import (
 
 from app.files import atomic_write
 from app.views.planner.controls import PlannerControls
-from app.views.planner.curves import AXES, COUNTERS, MODES, PlanCurves, Sweeps, is_measured
+from app.views.planner.curves import (
+    SWEEP_AXES,
+    PLOTTED_COUNTERS,
+    SAFETY_MODE_ORDER,
+    PlanCurves,
+    Sweeps,
+    is_measured_link,
+)
 from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
 from app.widgets.bars import attach_menu
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import lay_column
+from app.widgets.layouts import build_widget_column
 from app.widgets.save_file import ask_for_file
 from app.widgets.scroll_container import SIZE_UNLIMITED
 from app.words import formatting
@@ -61,7 +68,7 @@ PLAN_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def build_table(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
+def build_sweep_table(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Return a table with headings, and a row for each point of each sweep."""
     table = [["workload", "safety", "varied", *PLAN_COLUMNS, *STEADY_STATE_FIGURES]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
@@ -105,7 +112,7 @@ class PlannerFindings(QScrollArea):
         self._rows.setVerticalSpacing(3)
         self._rows.setColumnStretch(2, 1)
         content = QWidget()
-        lay_column(self.verdict, self._rows, 1, parent=content, margins=(0, 0, 8, 0), spacing=6)
+        build_widget_column(self.verdict, self._rows, 1, parent=content, margins=(0, 0, 8, 0), spacing=6)
         self.setWidget(content)
 
     def show_findings(self, findings: Sequence[PlanFinding]) -> None:
@@ -125,7 +132,7 @@ class PlannerFindings(QScrollArea):
             old = item.widget()
             if old is not None:
                 old.deleteLater()
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self.verdict.setVisible(bool(self._shown_findings))
         if not self._shown_findings:
             return
@@ -168,17 +175,17 @@ CONTROLS_WIDTH_LETTERS: Final = 44
 """Width of the controls in letters. The longest machine name fits."""
 WIDE_PAGE_RATIO_MIN: Final = 2.2
 """Minimum ratio of page width to controls width for curves next to the controls."""
-CONTROLS_LINES: Final = 12
+CONTROLS_HEIGHT_MIN_LINES: Final = 12
 """Minimum height in lines of the controls when they are above the curves."""
-INITIAL_HEIGHTS: Final = (400, 230)
+INITIAL_SPLITTER_HEIGHTS: Final = (400, 230)
 """Initial heights of curves and findings."""
 
 SWEEP_VALUES: Final = {"rtt_ms": SWEPT_RTTS_MS, "bandwidth_mbps": SWEPT_BANDWIDTHS_MBPS}
-LOSSY_STRIDE: Final = 2
+LOSSY_LINK_POINT_STEP: Final = 2
 """Step between computed points on a link with packet loss, for which the computation takes longer."""
 
 
-class Planner(QWidget):
+class LinkPlanner(QWidget):
     """Link planner with controls, curves and findings."""
 
     closed = Signal()
@@ -194,7 +201,7 @@ class Planner(QWidget):
         """Plan on screen; None before the first one, and while the figures are invalid."""
         self.goals = PlanGoals()
         self.sweeps: dict[str, Sweeps] = {}
-        self.notes = [QLabel() for _ in AXES]
+        self.notes = [QLabel() for _ in SWEEP_AXES]
         self._status = QLabel()
         self._status.setProperty("muted", "true")
         self._status.hide()
@@ -204,7 +211,7 @@ class Planner(QWidget):
         self._lay_out()
         self.controls.changed.connect(self._on_change)
         self.curves.plan_dragged.connect(self._on_moved)
-        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_layout)
 
     @override
     def sizeHint(self) -> QSize:
@@ -213,7 +220,7 @@ class Planner(QWidget):
     # --- display --------------------------------------------------------------------------------------------
 
     @property
-    def status(self) -> str:
+    def status_text(self) -> str:
         """Message about the last copy or save command."""
         return self._status.text()
 
@@ -232,9 +239,9 @@ class Planner(QWidget):
         self.controls.show_problem("")
         self.curves.setEnabled(True)
         self.plan = plan
-        self.sweeps = {axis: _compute_sweeps(plan, axis) for axis, _ in AXES}
+        self.sweeps = {axis: _compute_sweeps(plan, axis) for axis, _ in SWEEP_AXES}
         current_points = {
-            mode: sweep_values(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in MODES
+            mode: sweep_values(plan, "rtt_ms", (plan.rtt_ms,), mode).points[0] for mode in SAFETY_MODE_ORDER
         }
         self.curves.show_plan(plan, self.sweeps, current_points)
         self._write_notes(plan)
@@ -259,9 +266,9 @@ class Planner(QWidget):
         slider = {"rtt_ms": self.controls.rtt, "bandwidth_mbps": self.controls.bandwidth}[axis]
         slider.set_value(float(f"{value:.3g}"))
 
-    def _create_timer(self, ms: int, do: Callable[[], None]) -> QTimer:
+    def _create_timer(self, ms: int, callback: Callable[[], None]) -> QTimer:
         timer = QTimer(self, singleShot=True, interval=ms)
-        timer.timeout.connect(do)
+        timer.timeout.connect(callback)
         return timer
 
     @override
@@ -284,7 +291,7 @@ class Planner(QWidget):
         super().closeEvent(event)
         self.closed.emit()
 
-    def show_times(self) -> FailoverTimesDialog | None:
+    def show_failover_times(self) -> FailoverTimesDialog | None:
         """Show the failover times of the current plan in a separate window, and return the window."""
         if self.plan is None or build_failover_scenario(self.plan, FAULT_VERBS[0]) is None:
             self._show_status(
@@ -299,7 +306,7 @@ class Planner(QWidget):
 
     def list_table_rows(self) -> list[list[str]]:
         """Return headings and all points of the displayed curves."""
-        return build_table(self.plan, self.sweeps.values()) if self.plan is not None else []
+        return build_sweep_table(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy_figures(self) -> None:
         """Copy the figures to the clipboard."""
@@ -316,16 +323,16 @@ class Planner(QWidget):
         def write(path: Path) -> None:
             target = QBuffer()
             target.open(QIODevice.OpenModeFlag.WriteOnly)
-            self._sheet.grab().save(target, "PNG")
+            self._page.grab().save(target, "PNG")
             atomic_write.write_atomically(path, bytes(target.data().data()))
 
         self._save(file, write)
 
-    def _save(self, file: str, write: Callable[[Path], object]) -> None:
+    def _save(self, file: str, write_file: Callable[[Path], object]) -> None:
         if not file:
             return
         try:
-            write(Path(file))
+            write_file(Path(file))
         except OSError as error:
             self._show_status(tr("Not saved: {value}").format(value=error.strerror or error))
         else:
@@ -342,14 +349,14 @@ class Planner(QWidget):
 
     def _lay_out(self) -> None:
         self._left_column = left_column = QWidget()
-        lay_column((self.controls, 1), parent=left_column, margins=(12, 10, 0, 10))
-        self._sheet = QWidget()
-        sheet = lay_column(
-            self._build_bar(), self._status, parent=self._sheet, margins=(8, 8, 12, 8), spacing=6
+        build_widget_column((self.controls, 1), parent=left_column, margins=(12, 10, 0, 10))
+        self._page = QWidget()
+        sheet = build_widget_column(
+            self._build_bar(), self._status, parent=self._page, margins=(8, 8, 12, 8), spacing=6
         )
         split = QSplitter(Qt.Orientation.Vertical)
         upper = QWidget()
-        plots = lay_column((self.curves, 1), parent=upper, margins=0, spacing=2)
+        plots = build_widget_column((self.curves, 1), parent=upper, margins=0, spacing=2)
         self._notes_layout = notes = QHBoxLayout()
         notes.setSpacing(16)
         for note in self.notes:
@@ -360,17 +367,17 @@ class Planner(QWidget):
         split.addWidget(upper)
         split.addWidget(self.findings)
         split.setStretchFactor(0, 1)
-        split.setSizes(INITIAL_HEIGHTS)
+        split.setSizes(INITIAL_SPLITTER_HEIGHTS)
         split.setChildrenCollapsible(False)
         sheet.addWidget(split, 1)
         self._layout = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(left_column)
-        layout.addWidget(self._sheet, 1)
-        self._fit()
+        layout.addWidget(self._page, 1)
+        self._fit_layout()
 
-    def _fit(self) -> None:
+    def _fit_layout(self) -> None:
         """Arrange controls and curves side by side, or in a column if the page is too narrow."""
         left_px = self.fontMetrics().horizontalAdvance("0") * CONTROLS_WIDTH_LETTERS
         narrow = self.width() < WIDE_PAGE_RATIO_MIN * left_px
@@ -379,12 +386,14 @@ class Planner(QWidget):
             layout.setDirection(direction)
         self._left_column.setMinimumWidth(0 if narrow else left_px)
         self._left_column.setMaximumWidth(SIZE_UNLIMITED if narrow else left_px)
-        self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
+        self._left_column.setMinimumHeight(
+            CONTROLS_HEIGHT_MIN_LINES * self.fontMetrics().height() if narrow else 0
+        )
 
     def _build_bar(self) -> FlowLayout:
         bar = FlowLayout(8)
         self.counter_menu = QMenu(self)
-        for name, counter in COUNTERS.items():
+        for name, counter in PLOTTED_COUNTERS.items():
             action = self.counter_menu.addAction(tr(counter.title))
             action.setToolTip(tr(counter.help))
             action.setCheckable(True)
@@ -398,7 +407,7 @@ class Planner(QWidget):
         attach_menu(self.counter_menu, choose)
         bar.addWidget(choose)
         self.times = QPushButton(tr("Failover times…"))
-        self.times.clicked.connect(self.show_times)
+        self.times.clicked.connect(self.show_failover_times)
         bar.addWidget(self.times)
         for text, do in (
             (tr("Copy table"), self.copy_figures),
@@ -429,10 +438,10 @@ class Planner(QWidget):
                 action.setChecked(action.data() in self.curves.counters)
 
     def _write_notes(self, plan: MirroringPlan) -> None:
-        for note, (axis, _) in zip(self.notes, AXES, strict=True):
+        for note, (axis, _) in zip(self.notes, SWEEP_AXES, strict=True):
             statements = find_paper_statements(plan.workload, plan.safety, axis)
             parts = [f"{statement.figure}: {localize(statement.text)}" for statement in statements]
-            if is_measured(plan, axis):
+            if is_measured_link(plan, axis):
                 parts += sorted(
                     {tr("✕ measured, {source}").format(source=point.source) for point in _list_points(plan)}
                 )
@@ -442,7 +451,7 @@ class Planner(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_left_column"):
-            self._fit()
+            self._fit_layout()
         if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
             self.findings.show_findings(list_findings(self.plan, self.goals))
 
@@ -452,5 +461,5 @@ def _list_points(plan: MirroringPlan) -> list[MeasuredPoint]:
 
 
 def _compute_sweeps(plan: MirroringPlan, axis: str) -> Sweeps:
-    values = SWEEP_VALUES[axis] if plan.loss == 0.0 else SWEEP_VALUES[axis][::LOSSY_STRIDE]
-    return {mode: sweep_values(plan, axis, values, mode) for mode in MODES}
+    values = SWEEP_VALUES[axis] if plan.loss == 0.0 else SWEEP_VALUES[axis][::LOSSY_LINK_POINT_STEP]
+    return {mode: sweep_values(plan, axis, values, mode) for mode in SAFETY_MODE_ORDER}

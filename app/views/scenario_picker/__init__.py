@@ -1,5 +1,5 @@
 """Start page of the main window."""
 
-from app.views.scenario_picker.page import ScenarioPicker
+from app.views.scenario_picker.page import StartPageView
 
-__all__ = ["ScenarioPicker"]
+__all__ = ["StartPageView"]

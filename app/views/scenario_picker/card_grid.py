@@ -20,21 +20,21 @@ from PySide6.QtWidgets import (
 from app.view_models.start_page import DrillCard
 from app.views.scenario_picker.top_cards import wrap_text_cached
 from app.widgets import theme
-from app.widgets.reader import follow_selection
-from app.widgets.tables import get_cell_look
+from app.widgets.reader import make_selected_row_current
+from app.widgets.tables import get_cell_style
 from app.words.language import tr
 from engine.overrides import override
 
 CARD_WIDTH_MIN_LINES: Final = 28.0
 """Minimum width of a card in line heights."""
-COLUMNS_MAX: Final = 4
-GAP_PX: Final = 8
+GRID_COLUMNS_MAX: Final = 4
+CARD_GAP_PX: Final = 8
 PADDING_PX: Final = 12
 TITLE_SCALE, SMALL_SCALE = 1.08, 0.92
 _CARD_ROLE: Final = Qt.ItemDataRole.UserRole
 _LINE_SPACING: Final = 1.12
 """Line spacing in line heights."""
-_LINES: Final = 4
+_TEXT_LINES: Final = 4
 """Number of text lines of a card: title, two lines of summary, facts."""
 
 
@@ -61,7 +61,7 @@ class CardGrid(QListWidget):
         self.setMouseTracking(True)
         self.setAccessibleName(tr("Drills"))
         self.setItemDelegate(_CardDelegate(self))
-        follow_selection(self)
+        make_selected_row_current(self)
         self.itemClicked.connect(self._open)
         self.itemActivated.connect(self._open)
         self._opening = False
@@ -75,7 +75,7 @@ class CardGrid(QListWidget):
         for card in cards:
             item = QListWidgetItem(card.title)
             item.setData(_CARD_ROLE, card)
-            spoken = (card.title, self.get_state_text(card), f"{card.facts}. {card.summary}")
+            spoken = (card.title, self.get_result_text(card), f"{card.facts}. {card.summary}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, spoken)))
             item.setToolTip(card.summary)
             self.addItem(item)
@@ -97,9 +97,9 @@ class CardGrid(QListWidget):
                 return True
         return False
 
-    def get_state_text(self, card: DrillCard) -> str:
+    def get_result_text(self, card: DrillCard) -> str:
         """Return the text of the learner's result on the card, or "Recommended"."""
-        return tr("Recommended") if card.name == self.recommended else card.state.text
+        return tr("Recommended") if card.name == self.recommended else card.result_label.text
 
     def get_card_rect(self) -> QRect:
         """Return the rectangle of the current card in the grid."""
@@ -110,7 +110,7 @@ class CardGrid(QListWidget):
     def columns(self) -> int:
         """Number of cards per row at the current width."""
         width_min = CARD_WIDTH_MIN_LINES * self.fontMetrics().height()
-        return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // width_min)))
+        return max(1, min(GRID_COLUMNS_MAX, int((self.width() + CARD_GAP_PX) // width_min)))
 
     def _open(self, item: QListWidgetItem) -> None:
         if self._opening:  # a double click emits both itemClicked and itemActivated
@@ -125,7 +125,12 @@ class CardGrid(QListWidget):
         """Divide the width among the columns, and give the grid the height of its rows."""
         columns = self.columns
         width = (self.width() - 2) // columns
-        height = round(_LINES * _LINE_SPACING * self.fontMetrics().height()) + 2 * PADDING_PX - 4 + GAP_PX
+        height = (
+            round(_TEXT_LINES * _LINE_SPACING * self.fontMetrics().height())
+            + 2 * PADDING_PX
+            - 4
+            + CARD_GAP_PX
+        )
         if self.gridSize() != QSize(width, height):
             self.setGridSize(QSize(width, height))
         rows = -(-self.count() // columns)
@@ -170,14 +175,21 @@ class _CardDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         card: DrillCard = index.data(_CARD_ROLE)
-        look = get_cell_look(option)
-        colors = theme.get_tokens(QApplication.palette())  # the grid itself has a transparent background
+        look = get_cell_style(option)
+        colors = theme.get_theme_tokens(
+            QApplication.palette()
+        )  # the grid itself has a transparent background
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended
         columns = self._grid.columns
-        gap, column = GAP_PX / columns, index.row() % columns  # outer cards are aligned with the page edges
-        box = QRectF(look.rect).adjusted(gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - GAP_PX)
+        gap, column = (
+            CARD_GAP_PX / columns,
+            index.row() % columns,
+        )  # outer cards are aligned with the page edges
+        box = QRectF(look.rect).adjusted(
+            gap * column + 1, 1, gap * (column + 1 - columns) - 1, 1 - CARD_GAP_PX
+        )
         if column == columns - 1:
             box.setRight(self._grid.width() - 1)  # the last column also gets the remainder of the division
         painter.save()
@@ -193,7 +205,7 @@ class _CardDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_text(self, painter: QPainter, card: DrillCard, box: QRectF, font: QFont) -> None:
-        colors = theme.get_tokens(QApplication.palette())
+        colors = theme.get_theme_tokens(QApplication.palette())
         title, small = theme.resize_font(font, TITLE_SCALE, bold=True), theme.resize_font(font, SMALL_SCALE)
         line = QFontMetricsF(font).height() * _LINE_SPACING
         row = QRectF(box.left(), box.top(), box.width(), line)
@@ -209,8 +221,8 @@ class _CardDelegate(QStyledItemDelegate):
         for words in summary:
             painter.drawText(row, alignment, words)
             row.translate(0.0, line)
-        row.translate(0.0, line * (_LINES - 2 - len(summary)))
-        text, tone = self._grid.get_state_text(card), card.state.tone
+        row.translate(0.0, line * (_TEXT_LINES - 2 - len(summary)))
+        text, tone = self._grid.get_result_text(card), card.result_label.color_name
         if card.name == self._grid.recommended:
             tone = "info"
         state_font = theme.resize_font(font, SMALL_SCALE, bold=tone != "muted")
@@ -224,9 +236,9 @@ class _CardDelegate(QStyledItemDelegate):
 
 def _wrap_summary(text: str, font_text: str, width: float) -> tuple[str, ...]:
     """Return the lines of *text* if it fits. Otherwise return its first sentence, which states the situation."""
-    lines = wrap_text_cached(text, font_text, width, _LINES - 2)
+    lines = wrap_text_cached(text, font_text, width, _TEXT_LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
-        return wrap_text_cached(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
+        return wrap_text_cached(text.partition(". ")[0] + ".", font_text, width, _TEXT_LINES - 2)
     return lines
 
 

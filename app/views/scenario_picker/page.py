@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSizePolicy
 
 from app.files import proof
 from app.files.learning_paths import load_learning_paths
-from app.files.summary import LEVELS
+from app.files.summary import DIFFICULTY_LEVELS
 from app.view_models.start_page import (
-    DURATIONS,
-    ORDERS,
+    DURATION_CHOICES,
+    CARD_ORDERS,
     DrillCard,
-    Filters,
+    DrillFilters,
     InterruptedRun,
     NextDrill,
     filter_cards,
@@ -30,8 +30,8 @@ from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import keys, theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import EmptySpace, build_row, lay_column
-from app.widgets.reader import announce, close_menu_after_use
+from app.widgets.layouts import EmptySpace, build_row, build_widget_column
+from app.widgets.reader import announce_text, close_menu_after_use
 from app.widgets.scroll_container import ScrollContainer
 from app.words.language import mark, tr, trn
 from engine.overrides import override
@@ -41,19 +41,19 @@ class FilterBar(QWidget):
     """Bar of filters for the drills. It emits the filters when one of them changes."""
 
     filters_changed = Signal(object)
-    """Signal: the new `Filters`."""
+    """Signal: the new `DrillFilters`."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.filters = Filters()
+        self.filters = DrillFilters()
         self.title = QLabel(tr("Drills"))
         self.technology = FilterButton(tr("Technology"), tr("Any technology"))
         self.version = FilterButton(tr("Version"), tr("Any version"))
         self.duration = FilterButton(tr("Duration"), tr("Any duration"))
         self.level = FilterButton(tr("Difficulty"), tr("Any difficulty"))
         self.technology.set_values([(tr(path.title), key) for key, path in load_learning_paths().items()])
-        self.duration.set_values([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
-        self.level.set_values([(get_level_title(level), level) for level in LEVELS])
+        self.duration.set_values([(tr(title), index) for index, (title, *_) in enumerate(DURATION_CHOICES)])
+        self.level.set_values([(get_level_title(level), level) for level in DIFFICULTY_LEVELS])
         self.not_passed = QToolButton()
         self.not_passed.setText(tr("Not passed yet"))
         self.not_passed.setCheckable(True)
@@ -62,7 +62,7 @@ class FilterBar(QWidget):
         self.count = QLabel()
         self.count.setProperty("muted", "true")
         self.order = FilterButton("", "")
-        self.order.set_values([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
+        self.order.set_values([(tr(title), index) for index, (title, _) in enumerate(CARD_ORDERS)])
         self.order.setAccessibleName(tr("Order of the drills"))
         for field in ("technology", "version", "duration", "level", "order"):
             choice: FilterButton = getattr(self, field)
@@ -72,7 +72,7 @@ class FilterBar(QWidget):
         self.not_passed.clicked.connect(
             lambda checked: self.set_filters(replace(self.filters, not_passed=checked))
         )
-        self.clear.clicked.connect(lambda: self.set_filters(Filters(order=self.filters.order)))
+        self.clear.clicked.connect(lambda: self.set_filters(DrillFilters(order=self.filters.order)))
         chips = QWidget()
         row = FlowLayout(6, chips)
         for widget in (self.technology, self.version, self.duration, self.level, self.not_passed, self.clear):
@@ -88,7 +88,7 @@ class FilterBar(QWidget):
         layout.addWidget(self.order)
         self.show_filters()
 
-    def set_filters(self, filters: Filters) -> None:
+    def set_filters(self, filters: DrillFilters) -> None:
         """Set the filters and emit them."""
         self.filters = filters
         self.show_filters()
@@ -101,7 +101,7 @@ class FilterBar(QWidget):
             getattr(self, field).show_value(getattr(filters, field))
         self.order.setHidden(bool(filters.search))  # a search has its own order, best matches first
         self.not_passed.setChecked(filters.not_passed)
-        self.clear.setVisible(replace(filters, order=0, search="") != Filters())
+        self.clear.setVisible(replace(filters, order=0, search="") != DrillFilters())
 
     def show_count(self, listed: int, total: int) -> None:
         """Show the number of listed drills and the total."""
@@ -112,7 +112,7 @@ class FilterBar(QWidget):
             words = tr("{n} of {of}").format(n=listed, of=total)
         if words != self.count.text():
             self.count.setText(words)
-            announce(self.count, words)
+            announce_text(self.count, words)
 
     def update_fonts(self) -> None:
         """Adapt the title to the current text size."""
@@ -124,9 +124,9 @@ class FilterButton(QToolButton):
 
     value_chosen = Signal(object)
 
-    def __init__(self, title: str, anything: str) -> None:
+    def __init__(self, title: str, any_value_text: str) -> None:
         super().__init__()
-        self._title, self._anything = title, anything
+        self._title, self._anything = title, any_value_text
         self._titles: dict[object, str] = {}
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
@@ -162,20 +162,20 @@ class FilterButton(QToolButton):
 
 
 SEARCH_KEY: Final = "Ctrl+K"
-NO_MATCH: Final = mark("No matching drills. Clear the search and the filters.")
-PARTIAL_MATCH: Final = mark("No drill contains all search words. These contain most of them:")
+NO_MATCH_TEXT: Final = mark("No matching drills. Clear the search and the filters.")
+PARTIAL_MATCH_TEXT: Final = mark("No drill contains all search words. These contain most of them:")
 
 
-class ScenarioPicker(QWidget):
+class StartPageView(QWidget):
     """Start page to choose a drill or to continue a run."""
 
-    chosen = Signal(str)
+    drill_chosen = Signal(str)
     """Signal: name of the drill whose brief the user wants to see."""
     edit_wanted = Signal(str)
     """Signal: name of the scenario to edit. Of a scenario that is not the user's own, a copy is edited."""
     resume_wanted = Signal(int)
     give_up_wanted = Signal(int)
-    watch_wanted = Signal()
+    introduction_wanted = Signal()
     """Signal: the user wants to start the first run, a guided tour."""
     history_wanted = Signal()
     progress_wanted = Signal()
@@ -202,10 +202,10 @@ class ScenarioPicker(QWidget):
         focus.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         focus.activated.connect(self._focus_search)
         self.top = TopCards()
-        self.top.open_wanted.connect(self.chosen)
+        self.top.open_wanted.connect(self.drill_chosen)
         self.top.resume_wanted.connect(self.resume_wanted)
         self.top.give_up_wanted.connect(self.give_up_wanted)
-        self.top.watch_wanted.connect(self.watch_wanted)
+        self.top.watch_wanted.connect(self.introduction_wanted)
         self._paths_title, self._passed = QLabel(tr("Learning paths")), QLabel()
         self._passed.setProperty("muted", "true")
         self.paths = PathButtons()
@@ -213,10 +213,10 @@ class ScenarioPicker(QWidget):
         self._filters = FilterBar()
         self._filters.filters_changed.connect(lambda _: self._show_drills())
         self.grid = CardGrid()
-        self.grid.open_wanted.connect(self.chosen)
+        self.grid.open_wanted.connect(self.drill_chosen)
         self.grid.edit_wanted.connect(self.edit_wanted)
         self.grid.currentItemChanged.connect(self._schedule_scrolling)
-        self._empty_label = QLabel(tr(NO_MATCH))
+        self._empty_label = QLabel(tr(NO_MATCH_TEXT))
         self._empty_label.setObjectName("empty")
         self._empty_label.setProperty("muted", "true")
         self._empty_label.hide()
@@ -235,7 +235,9 @@ class ScenarioPicker(QWidget):
         for button in self._make_buttons():
             head.addWidget(button)
         widget = QWidget()
-        column = lay_column(self._problem, self.top, parent=widget, margins=(24, 0, 24, 16), spacing=10)
+        column = build_widget_column(
+            self._problem, self.top, parent=widget, margins=(24, 0, 24, 16), spacing=10
+        )
         self._column = column
         self._area.verticalScrollBar().rangeChanged.connect(self._align_right_margin)
         titles = build_row((self._paths_title, 1), self._passed)
@@ -248,7 +250,7 @@ class ScenarioPicker(QWidget):
         column.addStretch()
         self._area.set_content(widget)
         head.setContentsMargins(24, 0, 24, 0)
-        lay_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
+        build_widget_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
 
     def _align_right_margin(self, _: int, maximum: int) -> None:
         """Align the right edges of content and head, whether or not a scroll bar is visible."""
@@ -284,7 +286,7 @@ class ScenarioPicker(QWidget):
         )
         scored = [card for card in cards if card.scored]
         passed = trn("{passed} of {n} drill passed", "{passed} of {n} drills passed", len(scored))
-        words = passed.format(passed=sum(card.passed for card in scored), n=len(scored))
+        words = passed.format(passed=sum(card.is_passed for card in scored), n=len(scored))
         self._passed.setText(words if scored else "")
         self._show_drills()
 
@@ -299,15 +301,15 @@ class ScenarioPicker(QWidget):
         placeholder = tr("symptom, error number, view or command")
         full_text = f"{short}: {placeholder}"
         room = self.search.width() - 2 * self.search.fontMetrics().height()
-        key = keys.format_native(SEARCH_KEY)
+        key = keys.format_native_keys(SEARCH_KEY)
         texts = (f"{full_text}  ({key})", full_text, f"{short}  ({key})", short, tr("Search"))
         width = self.search.fontMetrics().horizontalAdvance
         self.search.setPlaceholderText(next((text for text in texts if width(text) <= room), ""))
         self.search.setToolTip(texts[0])
 
-    def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool = False) -> None:
-        """Show the recommended drill. Offer the first run if *newcomer*."""
-        self.top.show_recommendation(recommendation, newcomer)
+    def show_recommendation(self, recommendation: NextDrill | None, is_new_user: bool = False) -> None:
+        """Show the recommended drill. Offer the first run if *is_new_user*."""
+        self.top.show_recommendation(recommendation, is_new_user)
         self._show_drills()
         if recommendation is not None and self.grid.get_current_card() is None:
             self.grid.select_drill(recommendation.card.name)
@@ -320,11 +322,11 @@ class ScenarioPicker(QWidget):
         """Return the card of the selected drill, or None."""
         return self.grid.get_current_card()
 
-    def choose_card(self, name: str) -> None:
+    def select_drill(self, name: str) -> None:
         """Select the drill *name*. Clear filters that hide it."""
         if not self.grid.select_drill(name) and any(card.name == name for card in self._cards):
             self.search.clear()
-            self._filters.set_filters(Filters())
+            self._filters.set_filters(DrillFilters())
             self.grid.select_drill(name)
 
     def take_focus(self) -> None:
@@ -337,7 +339,7 @@ class ScenarioPicker(QWidget):
     # --- filters --------------------------------------------------------------------------------------------
 
     @property
-    def filters(self) -> Filters:
+    def filters(self) -> DrillFilters:
         """Current filters."""
         return self._filters.filters
 
@@ -347,7 +349,7 @@ class ScenarioPicker(QWidget):
         self._filters.set_filters(self._add_search(text))
         self._follow.start()
 
-    def _add_search(self, text: str) -> Filters:
+    def _add_search(self, text: str) -> DrillFilters:
         return replace(self.filters, search=text)
 
     def _choose_path(self, key: str) -> None:
@@ -363,7 +365,7 @@ class ScenarioPicker(QWidget):
         self.paths.show_paths(list_path_progress(self._cards), filters.technology)
         self.grid.show_cards(cards, recommendation.card.name if recommendation is not None else "")
         partial_match = bool(cards) and not has_all_words(cards[0], filters.search)
-        self._empty_label.setText(tr(PARTIAL_MATCH if partial_match else NO_MATCH))
+        self._empty_label.setText(tr(PARTIAL_MATCH_TEXT if partial_match else NO_MATCH_TEXT))
         self._empty_label.setVisible(bool(self._cards) and (partial_match or not cards))
         self._filters.show_count(len(cards), len(self._cards))
 
@@ -402,7 +404,7 @@ class ScenarioPicker(QWidget):
         self._show_placeholder()
 
     def _show_colors(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._glass.setIcon(theme.load_icon("find", colors, colors.muted))
 
     def _show_font(self) -> None:

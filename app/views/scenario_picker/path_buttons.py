@@ -25,11 +25,11 @@ PATH_ICONS: Final = {
 BUTTON_WIDTH_MIN_LINES: Final = 11.5
 """Minimum width of a button in line heights."""
 PADDING_PX: Final = 12
-BAR_PX: Final = 6
+BAR_HEIGHT_PX: Final = 6
 SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
 TITLE_SCALE_MIN: Final = 0.84
 """Minimum scale of a title: 11 px at the default text size."""
-LINES_MAX: Final = 3
+TITLE_LINES_MAX: Final = 3
 """Maximum number of lines of a title, and of the next drill. Six buttons then fit in a row at any text size."""
 
 
@@ -79,7 +79,7 @@ class PathButtons(QWidget):
         width = (self.width() - self._grid.spacing() * (self._columns - 1)) // self._columns
         shrink = min(button.compute_title_scale(width) for button in self.buttons.values())
         for button in self.buttons.values():
-            button.shrink = max(TITLE_SCALE_MIN, min(1.0, shrink))
+            button.title_scale = max(TITLE_SCALE_MIN, min(1.0, shrink))
         lines = [button.count_lines(width) for button in self.buttons.values()]
         for button in self.buttons.values():
             button.reserve_lines(
@@ -94,7 +94,7 @@ class PathButton(QAbstractButton):
         super().__init__(parent)
         self._key = key
         self._progress: PathProgress | None = None
-        self.shrink = 1.0
+        self.title_scale = 1.0
         """Scale of the title, so that a long word is not cut."""
         self._lines = (2, 2)
         """Number of lines of the title and of the next drill."""
@@ -138,8 +138,8 @@ class PathButton(QAbstractButton):
         room = width - 2 * PADDING_PX
         icon = round(QFontMetricsF(font).height()) + 8
         return (
-            len(wrap_text_cached(self.text(), font.toString(), room - icon, LINES_MAX)),
-            len(wrap_text_cached(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
+            len(wrap_text_cached(self.text(), font.toString(), room - icon, TITLE_LINES_MAX)),
+            len(wrap_text_cached(self._describe_next_drill(), small.toString(), room, TITLE_LINES_MAX)),
         )
 
     def reserve_lines(self, title: int, next_lines: int) -> None:
@@ -151,7 +151,7 @@ class PathButton(QAbstractButton):
 
     def _build_fonts(self) -> tuple[QFont, QFont]:
         font = self.font()
-        return theme.resize_font(font, TITLE_SCALE * self.shrink, bold=True), theme.resize_font(
+        return theme.resize_font(font, TITLE_SCALE * self.title_scale, bold=True), theme.resize_font(
             font, SMALL_SCALE
         )
 
@@ -159,7 +159,7 @@ class PathButton(QAbstractButton):
     def sizeHint(self) -> QSize:
         font, small = (QFontMetricsF(font).height() for font in self._build_fonts())
         title, detail_lines = self._lines
-        height = (title + 0.55) * font + (detail_lines + 1) * small + BAR_PX + 2 * PADDING_PX - 4
+        height = (title + 0.55) * font + (detail_lines + 1) * small + BAR_HEIGHT_PX + 2 * PADDING_PX - 4
         return QSize(round(BUTTON_WIDTH_MIN_LINES * self.fontMetrics().height()), round(height))
 
     @override
@@ -168,7 +168,7 @@ class PathButton(QAbstractButton):
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         checked, lit = self.isChecked(), self.underMouse() or self.hasFocus()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -185,18 +185,20 @@ class PathButton(QAbstractButton):
         painter.setPen(colors.text)
         text_rect = box.adjusted(icon + 8, 0, 0, 0)
         for number, words in enumerate(
-            wrap_text_cached(self.text(), font.toString(), text_rect.width(), LINES_MAX)
+            wrap_text_cached(self.text(), font.toString(), text_rect.width(), TITLE_LINES_MAX)
         ):
             painter.drawText(QPointF(text_rect.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
-        self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_PX), colors)
+        self._paint_bar(painter, QRectF(box.left(), y, box.width(), BAR_HEIGHT_PX), colors)
         metrics = QFontMetricsF(small)
-        y += BAR_PX + 0.25 * line + metrics.ascent()
+        y += BAR_HEIGHT_PX + 0.25 * line + metrics.ascent()
         painter.setFont(small)
         painter.setPen(colors.muted)
         painter.drawText(QPointF(box.left(), y), self._format_count())
         painter.setPen(colors.text)
-        for words in wrap_text_cached(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
+        for words in wrap_text_cached(
+            self._describe_next_drill(), small.toString(), box.width(), TITLE_LINES_MAX
+        ):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 

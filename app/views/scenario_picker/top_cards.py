@@ -19,7 +19,7 @@ from app.view_models.start_page import SHORT_LABELS, InterruptedRun, NextDrill, 
 from app.widgets import theme
 from app.widgets.busy_cursor import show_preparing_text
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import build_row, lay_column
+from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -75,7 +75,9 @@ class TopCard(QFrame):
             label.setProperty("muted", "true")
         head = build_row((self.heading, 1), self.facts)
         row = build_row((self.reason, 1), self.more, self.button, spacing=8)
-        lay_column(head, self.title, self.text, 0, row, parent=self, margins=(16, 10, 14, 12), spacing=4)
+        build_widget_column(
+            head, self.title, self.text, 0, row, parent=self, margins=(16, 10, 14, 12), spacing=4
+        )
         self.set_primary(primary)
 
     def set_primary(self, primary: bool) -> None:
@@ -106,7 +108,7 @@ class TopCard(QFrame):
         if self.primary:
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.get_tokens(self.palette()).accent, 2.0))
+            painter.setPen(QPen(theme.get_theme_tokens(self.palette()).accent, 2.0))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
 
 
@@ -159,11 +161,11 @@ class TopCards(QWidget):
         self.next.title.setText(tr("Loading drills…"))
         self.next.button.setEnabled(False)
 
-    def show_recommendation(self, recommendation: NextDrill | None, newcomer: bool) -> None:
-        """Show the recommended drill. Offer the first run if *newcomer*."""
+    def show_recommendation(self, recommendation: NextDrill | None, is_new_user: bool) -> None:
+        """Show the recommended drill. Offer the first run if *is_new_user*."""
         self.recommendation = recommendation
-        self.first_run.setVisible(newcomer)
-        self.next.set_primary(not newcomer)
+        self.first_run.setVisible(is_new_user)
+        self.next.set_primary(not is_new_user)
         self.next.button.setEnabled(recommendation is not None)
         if recommendation is None:
             self.next.title.setText(tr("No recommendation"))

@@ -74,12 +74,12 @@ def _create_compressed_sampler(name: str) -> Callable[[GetSamples, float], Array
     return lambda get, compression: get(name) * BYTES_PER_KB * compression
 
 
-def _count_waiting(get: GetSamples, compression: float) -> Array:
+def _count_waiting_transactions(get: GetSamples, compression: float) -> Array:
     """Return the number of transactions per second that waited for the mirror."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 
-def _compute_delay(get: GetSamples, compression: float) -> Array:
+def _compute_total_wait_ms(get: GetSamples, compression: float) -> Array:
     """Return the total wait of all transactions in each second, in milliseconds."""
     columns = map(get, ("commit_delay_ms", "transactions_per_s", "in_flight_transactions"))
     return np.array(
@@ -114,7 +114,7 @@ PERF_COUNTERS: Final = (
     PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"),
          _create_sampler("send_queue_kb")),
     PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
-         _count_waiting, None, _FIRST_NEW_VERSION),
+         _count_waiting_transactions, None, _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"),
          _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
     PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _create_sampler(_REDONE, BYTES_PER_KB)),
@@ -123,7 +123,7 @@ PERF_COUNTERS: Final = (
     PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"),
          _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
     PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"),
-         _compute_delay),
+         _compute_total_wait_ms),
     PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"),
          _create_sampler("in_flight_transactions")),
     PerfCounter(DATABASES, "Log Bytes Flushed/sec", mark("log written to disk"),
@@ -138,7 +138,7 @@ PERF_COUNTERS: Final = (
 )  # fmt: skip
 """All available counters, ordered by object and name."""
 
-NOT_SIMULATED: Final = {
+UNSIMULATED_COUNTERS: Final = {
     "Log Harden Time (ms)": _FIRST_NEW_VERSION,
     "Log Remaining for Undo KB": _FIRST_NEW_VERSION,
     "Log Scanned for Undo KB": _FIRST_NEW_VERSION,

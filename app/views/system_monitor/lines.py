@@ -13,7 +13,7 @@ from app.widgets.axes import TimeAxis
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr
 
-HEADROOM: Final = 1.06
+AXIS_HEADROOM_FACTOR: Final = 1.06
 """Length of the value axis relative to its top value. It leaves space for the top label and the line width."""
 
 
@@ -31,7 +31,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(tr("Lines of the counters"))
         self.getPlotItem().vb.setDefaultPadding(0.0)
-        self.setYRange(0.0, HEADROOM * PLOT_TOP)
+        self.setYRange(0.0, AXIS_HEADROOM_FACTOR * PLOT_TOP)
         self.getAxis("left").setStyle(hideOverlappingLabels=False)
         self.getAxis("left").setTicks([[(value, f"{value:.0f}") for value in (0.0, 50.0, 100.0)]])
         self.setMinimumHeight(60)

@@ -27,7 +27,7 @@ from app.views.system_monitor.history import (
     DATABASES,
     EMPTY_SUMMARY,
     MIRRORING,
-    NOT_SIMULATED,
+    UNSIMULATED_COUNTERS,
     OBJECT_NAMES,
     PLOT_TOP,
     PROCESSOR,
@@ -40,8 +40,8 @@ from app.views.system_monitor.history import (
 from app.views.system_monitor.history import PERF_COUNTERS_BY_NAME as PERFS
 from app.widgets import theme
 from app.widgets.bars import ButtonBar
-from app.widgets.layouts import lay_column
-from app.widgets.reader import follow_selection, set_box_name
+from app.widgets.layouts import build_widget_column
+from app.widgets.reader import make_selected_row_current, set_accessible_box_name
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import AnyIndex, TableColumn, TableModel, TableView
 from app.words import formatting
@@ -72,7 +72,7 @@ class AddCountersDialog(QDialog):
         for listed, name in ((self.counters, tr("Counters")), (self.instances, tr("Instances"))):
             listed.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
             listed.setAccessibleName(name)
-            follow_selection(listed)
+            make_selected_row_current(listed)
         for group, words in OBJECT_NAMES.items():
             self.object.addItem(words, group)
         self.add = QPushButton(tr("&Add"), default=True)
@@ -132,7 +132,9 @@ class AddCountersDialog(QDialog):
         version = self._world.instances[server].version
         self.counters.addItems(list_counter_names(group, version))
         if group == MIRRORING:
-            for name in (name for name, first_version in NOT_SIMULATED.items() if first_version <= version):
+            for name in (
+                name for name, first_version in UNSIMULATED_COUNTERS.items() if first_version <= version
+            ):
                 absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
                 absent.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.counters.addItem(absent)
@@ -166,7 +168,7 @@ def _list_selected_texts(listed: QListWidget) -> Iterable[str]:
     return [item.text() for item in listed.selectedItems()]
 
 
-SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
+TIME_RANGE_LENGTHS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds of a time range. None means the whole run."""
 
 SCALE_POWER_RANGE: Final = (-9, 6)
@@ -205,7 +207,7 @@ def _build_figure_column(title: str, name: str) -> TableColumn[CounterRow]:
                   is_number=True, sample="48,706,560")  # fmt: skip
 
 
-COLUMNS: Final[tuple[TableColumn[CounterRow], ...]] = (
+COUNTER_COLUMNS: Final[tuple[TableColumn[CounterRow], ...]] = (
     TableColumn(title=mark("Counter"), text=lambda r: r.choice.name,
            tip=lambda r: f"{r.choice.path}\n{tr(r.choice.definition.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
@@ -249,12 +251,12 @@ class SystemMonitor(QWidget):
         self._shown_span: tuple[float, float] | None = None
         self._drawn_count = 0
         """Number of samples that are drawn."""
-        self.model = CounterLegendModel(COLUMNS, self)
+        self.model = CounterLegendModel(COUNTER_COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.span = QComboBox()
-        set_box_name(self.span, tr("Time"))
-        for words, length_s in SPANS:
+        set_accessible_box_name(self.span, tr("Time"))
+        for words, length_s in TIME_RANGE_LENGTHS:
             self.span.addItem(tr(words) if length_s is None else words, length_s)
         self.span.setCurrentIndex(1)
         self.span.currentIndexChanged.connect(lambda _: self._draw())
@@ -268,7 +270,7 @@ class SystemMonitor(QWidget):
         """Tools by name."""
         self._lay_out()
         self._show_theme()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
 
     def _lay_out(self) -> None:
         bar = ButtonBar(tr("System Monitor"))
@@ -277,7 +279,7 @@ class SystemMonitor(QWidget):
         split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
         split.addWidget(self.table)
-        lay_column(bar, (split, 1), parent=self, margins=0, spacing=0)
+        build_widget_column(bar, (split, 1), parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.table)
 
     def _make_lines(self) -> None:
@@ -291,11 +293,11 @@ class SystemMonitor(QWidget):
         lines.show_counters(self.choices)
         lines.show_time(self._time_s)
 
-    def _build_tool(self, text: str, shortcuts: Iterable[str], do: Callable[[], object]) -> QAction:
+    def _build_tool(self, text: str, shortcuts: Iterable[str], callback: Callable[[], object]) -> QAction:
         action = QAction(text, self)
         action.setShortcuts([QKeySequence(key) for key in shortcuts])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.triggered.connect(lambda _=False: do())
+        action.triggered.connect(lambda _=False: callback())
         self.addAction(action)
         self.table.addAction(action)
         return action
@@ -403,7 +405,7 @@ class SystemMonitor(QWidget):
             self._lines.show_time(t_s)
 
     @Slot(object)
-    def show_between(self, span: tuple[float, float] | None) -> None:
+    def show_time_range(self, span: tuple[float, float] | None) -> None:
         """Plot and summarize only the time range *span* (seconds since the start).
 
         None follows the current time.
@@ -441,7 +443,7 @@ class SystemMonitor(QWidget):
         lines.setXRange(start_s, end_s, padding=0.0)
 
     def _build_pen(self, row: CounterRow) -> QPen:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         dash = LINE_STYLES[row.number // len(colors.series) % len(LINE_STYLES)]
         pen = QPen(
             QColor(colors.get_server_color(row.number)),
@@ -452,7 +454,7 @@ class SystemMonitor(QWidget):
         return pen
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         if self._lines is not None:
             self._lines.recolor(colors, theme.resize_font(self.font(), 0.9))
             for row in self.model.rows:

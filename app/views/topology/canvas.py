@@ -21,21 +21,21 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QGraphicsView, QWidget
 
 from app.views.topology.scene import TopologyScene
-from app.widgets.interfaces import register_factory
+from app.widgets.interfaces import register_interface_factory
 from engine.overrides import override
 
 if TYPE_CHECKING:
-    from app.views.topology.scene import Item
+    from app.views.topology.scene import SceneItem
 
 
-NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
+NO_ACCESSIBLE_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
 """Qt's value for "no interface". The type stubs do not allow it."""
 
 
 class AccessibleItem(QObject):
     """QObject that represents a canvas item for screen readers, because graphics items are not QObjects."""
 
-    def __init__(self, view: AccessibleCanvas, item: Item) -> None:
+    def __init__(self, view: AccessibleCanvas, item: SceneItem) -> None:
         super().__init__(view)
         self.view = view
         self.item = item
@@ -44,15 +44,15 @@ class AccessibleItem(QObject):
 class _ItemInterface(QAccessibleObject):
     """Accessible interface with name, position and state of one item."""
 
-    def __init__(self, voice: AccessibleItem) -> None:
-        super().__init__(voice)
-        self._voice = voice
+    def __init__(self, item: AccessibleItem) -> None:
+        super().__init__(item)
+        self._item = item
 
     def parent(self) -> QAccessibleInterface:
-        return QAccessible.queryAccessibleInterface(self._voice.view)
+        return QAccessible.queryAccessibleInterface(self._item.view)
 
     def child(self, index: int) -> QAccessibleInterface:
-        return NO_INTERFACE
+        return NO_ACCESSIBLE_INTERFACE
 
     def childCount(self) -> int:
         return 0
@@ -64,20 +64,20 @@ class _ItemInterface(QAccessibleObject):
         return QAccessible.Role.Graphic
 
     def text(self, kind: QAccessible.Text) -> str:
-        face = self._voice.item.face
+        face = self._item.item.display
         if kind == QAccessible.Text.Name:
             return str(face.accessible_text)
         return ""
 
     def rect(self) -> QRect:
-        view, item = self._voice.view, self._voice.item
+        view, item = self._item.view, self._item.item
         box = view.mapFromScene(item.sceneBoundingRect()).boundingRect()
         return QRect(view.viewport().mapToGlobal(box.topLeft()), box.size())
 
     def state(self) -> QAccessible.State:
         state = QAccessible.State()
         state.focusable = state.selectable = True
-        is_selected = self._voice.item.isSelected()
+        is_selected = self._item.item.isSelected()
         state.selected = state.focused = is_selected
         return state
 
@@ -98,7 +98,7 @@ class _ViewInterface(QAccessibleWidget):
     def child(self, index: int) -> QAccessibleInterface:
         voices = self._view.list_accessible_items()
         if not 0 <= index < len(voices):  # the item may have been removed since the last query
-            return NO_INTERFACE
+            return NO_ACCESSIBLE_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
@@ -113,16 +113,16 @@ def _get_interface(_: str, target: QObject) -> QAccessibleInterface | None:
 
 
 @cache
-def install_factory() -> None:
+def install_interface_factory() -> None:
     """Register the factory of these interfaces with Qt, once per process."""
-    register_factory(_get_interface)
+    register_interface_factory(_get_interface)
 
 
 ZOOM_STEP: Final = 1.2
 ZOOM_MIN, ZOOM_MAX = 0.25, 4.0
 FIT_ZOOM_MAX: Final = 1.7
 """Maximum zoom of the automatic fit."""
-READABLE_ZOOM: Final = 0.9
+READABLE_ZOOM_MIN: Final = 0.9
 """Minimum zoom for wide cards. Assumed: text is easy to read at nine tenths of its size."""
 TEXT_HEIGHT_MIN_PX: Final = 11.0
 """Minimum text height on wide cards in pixels. If it cannot be reached, compact cards are tried."""
@@ -134,8 +134,8 @@ class TopologyCanvas(QGraphicsView):
     def __init__(self, scene: TopologyScene, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scene = scene
-        self._fitted = True
-        self._fitting = False
+        self._is_fitted = True
+        self._is_fitting = False
         self._fit_due = False
         """True if the extent changed while a mouse button was down on an item.
 
@@ -160,21 +160,21 @@ class TopologyCanvas(QGraphicsView):
     @Slot()
     def fit_all(self) -> None:
         """Show everything, also after later changes of size, until the user zooms or pans."""
-        self._fitted = True
+        self._is_fitted = True
         if self._scene.get_extent().isEmpty() or self.viewport().width() < 20:
             self.setSceneRect(self._scene.get_extent())
             return
-        self._fitting = True  # ignore changes of extent during the fit
+        self._is_fitting = True  # ignore changes of extent during the fit
         self._scene.set_narrow(False)
         self._fit_all_cards()
         wide = self.get_zoom()
-        if wide < max(READABLE_ZOOM, TEXT_HEIGHT_MIN_PX / self._scene.compute_smallest_text_px()):
+        if wide < max(READABLE_ZOOM_MIN, TEXT_HEIGHT_MIN_PX / self._scene.compute_smallest_text_px()):
             self._scene.set_narrow(True)
             self._fit_all_cards()
             if self.get_zoom() < wide:
                 self._scene.set_narrow(False)
                 self._fit_all_cards()
-        self._fitting = False
+        self._is_fitting = False
 
     def _fit_all_cards(self) -> None:
         """Show all cards in their current positions. Leave the overlay at the lower edge free of cards."""
@@ -210,7 +210,7 @@ class TopologyCanvas(QGraphicsView):
 
     def _zoom_by(self, factor: float) -> None:
         factor = max(ZOOM_MIN, min(ZOOM_MAX, self.get_zoom() * factor)) / self.get_zoom()
-        self._fitted = False
+        self._is_fitted = False
         self._extend_scene_rect()
         self.scale(factor, factor)
 
@@ -220,7 +220,7 @@ class TopologyCanvas(QGraphicsView):
 
     def _on_extent_changed(self) -> None:
         self._fit_due = self._scene.mouseGrabberItem() is not None
-        if self._fitted and not self._fitting and not self._fit_due:
+        if self._is_fitted and not self._is_fitting and not self._fit_due:
             self.fit_all()
 
     def _on_text_changed(self) -> None:
@@ -230,7 +230,7 @@ class TopologyCanvas(QGraphicsView):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._fitted:
+        if self._is_fitted:
             self.fit_all()
 
     @override
@@ -249,8 +249,8 @@ class TopologyCanvas(QGraphicsView):
         if self._pan_from is None:
             super().mouseMoveEvent(event)
             return
-        if self._fitted:
-            self._fitted = False
+        if self._is_fitted:
+            self._is_fitted = False
             self._extend_scene_rect()
         distance = event.position().toPoint() - self._pan_from
         self._pan_from = event.position().toPoint()

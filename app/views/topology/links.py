@@ -9,25 +9,25 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.faces import LinkFace, StatusSign
+from app.view_models.faces import LinkDisplay, StatusIndicator
 from app.view_models.offers import ActionTarget
 from app.widgets.signs import (
     SceneStyle,
     build_arrow_head,
-    compute_sign_width,
-    draw_mark,
-    draw_sign,
+    compute_indicator_width,
+    draw_symbol,
+    draw_indicator,
     draw_text,
 )
 from engine.overrides import override
 
-LOG_CROSSING_S: Final = 1.6
+LOG_BLOCK_TRAVEL_S: Final = 1.6
 """Time in which a drawn log block crosses a link. It is slow enough to follow, and not a measured time."""
-PING_CROSSING_S: Final = 0.45
+PING_TRAVEL_S: Final = 0.45
 """Time in which a drawn ping crosses a link. A ping starts every simulated second, as in reality."""
 NOTE_SEPARATOR: Final = " · "
 """Separator of the parts of a note."""
-BLOCKS_MAX: Final = 7
+LOG_BLOCKS_MAX: Final = 7
 """Maximum number of log blocks drawn at the same time on a busy link."""
 LABEL_POSITIONS: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
 """Candidate positions of a link's text, as shares of the link's length, in order of preference."""
@@ -35,7 +35,7 @@ CARD_PENALTY: Final = 100
 """Penalty for text that covers a card. The penalty for a crossed link is 1."""
 BREAK_PENALTY: Final = 10
 """Penalty for text in the middle of a link, where a break may be drawn. The penalty for a crossed link is 1."""
-BREAK_EDGE_PX: Final = 3
+BREAK_MARGIN_PX: Final = 3
 """Margin around the break mark of a link."""
 PEN_STYLES: Final = {
     "ok": Qt.PenStyle.SolidLine,
@@ -48,16 +48,16 @@ PEN_STYLES: Final = {
 class LinkItem(QGraphicsItem):
     """Line between two cards, with texts and animated traffic."""
 
-    def __init__(self, face: LinkFace, style: SceneStyle) -> None:
+    def __init__(self, display: LinkDisplay, style: SceneStyle) -> None:
         super().__init__()
-        self.face = face
+        self.display = display
         self.style = style
         self._line = QLineF()
         self._ends = (QRectF(), QRectF())
         self._cards: Sequence[QRectF] = ()
-        self._crossing: Sequence[QLineF] = ()
-        self._crowded = False
-        self._cached_place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
+        self._obstacle_lines: Sequence[QLineF] = ()
+        self._is_crowded = False
+        self._cached_label_position: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
         """Cached layout of the label: its contents, its rectangle and its lines."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
@@ -69,25 +69,25 @@ class LinkItem(QGraphicsItem):
     @property
     def target(self) -> ActionTarget:
         """Target of actions on this link."""
-        return ActionTarget("link", (self.face.a, self.face.b))
+        return ActionTarget("link", (self.display.a, self.display.b))
 
     @property
     def line(self) -> QLineF:
         """Line between the borders of the two cards, in scene coordinates."""
         return self._line
 
-    def show_face(self, face: LinkFace) -> None:
-        """Draw the contents *face* from now on."""
-        if face != self.face:
+    def show_display(self, display: LinkDisplay) -> None:
+        """Draw the contents *display* from now on."""
+        if display != self.display:
             self.prepareGeometryChange()
-            self.face = face
+            self.display = display
             self.update()
 
     def show_style(self, style: SceneStyle) -> None:
         """Apply colors and fonts."""
         self.prepareGeometryChange()
         self.style = style
-        self._cached_place = None
+        self._cached_label_position = None
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, center: QPointF) -> None:
@@ -104,16 +104,16 @@ class LinkItem(QGraphicsItem):
         if outward.y() > 0.0 if through_middle else projection < 0.0:
             outward = -outward
         self._outward = outward
-        self._cached_place = None
+        self._cached_label_position = None
 
-    def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
+    def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], is_crowded: bool) -> None:
         """Set the cards and lines that the texts of this link should avoid.
 
-        If *crowded*, only a selected link and links with problems have texts.
+        If *is_crowded*, only a selected link and links with problems have texts.
         """
         self.prepareGeometryChange()
-        self._crowded = crowded
-        self._cards, self._crossing, self._cached_place = cards, lines, None
+        self._is_crowded = is_crowded
+        self._cards, self._obstacle_lines, self._cached_label_position = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
         """Draw the traffic at *phase_s* and the pings at *ping_s* of their cycles.
@@ -126,8 +126,8 @@ class LinkItem(QGraphicsItem):
             self.update()
 
     def _has_traffic(self) -> bool:
-        face = self.face
-        return face.log_kb_per_s > 0.0 or face.pinged or (face.kind == "client" and face.active)
+        face = self.display
+        return face.log_kb_per_s > 0.0 or face.has_pings or (face.kind == "client" and face.active)
 
     @override
     def boundingRect(self) -> QRectF:
@@ -148,10 +148,10 @@ class LinkItem(QGraphicsItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style = self.face, self.style
+        face, style = self.display, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_good = face.status.tone in ("ok", "idle")
-        color = style.get_tone_color(face.status.tone) if not is_good else style.colors.muted
+        is_good = face.status.color_name in ("ok", "idle")
+        color = style.get_color(face.status.color_name) if not is_good else style.colors.muted
         width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
         if self.isSelected():
             painter.setPen(QPen(style.colors.focus, width + 5.0))
@@ -160,7 +160,9 @@ class LinkItem(QGraphicsItem):
             painter.drawLine(self._line)
         quiet = face.kind == "client" and not face.active and is_good
         pen = QPen(
-            color, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLES[face.status.tone]
+            color,
+            1.0 if quiet else width,
+            Qt.PenStyle.DashLine if quiet else PEN_STYLES[face.status.color_name],
         )
         painter.setPen(pen)
         painter.drawLine(self._line)
@@ -174,9 +176,11 @@ class LinkItem(QGraphicsItem):
         box = self._compute_middle_rect(self._line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.colors.surface)
-        edge = BREAK_EDGE_PX
+        edge = BREAK_MARGIN_PX
         painter.drawEllipse(box.adjusted(-edge, -edge, edge, edge))
-        draw_mark(painter, self.face.status.shape, box, self.style.get_tone_color(self.face.status.tone))
+        draw_symbol(
+            painter, self.display.status.shape, box, self.style.get_color(self.display.status.color_name)
+        )
 
     def _compute_middle_rect(self, line: QLineF) -> QRectF:
         """Return the rectangle of the break mark on *line*."""
@@ -187,11 +191,11 @@ class LinkItem(QGraphicsItem):
 
     # --- texts ----------------------------------------------------------------------------------------------
 
-    def _get_label_parts(self) -> tuple[StatusSign | None, tuple[str, ...]]:
+    def _get_label_parts(self) -> tuple[StatusIndicator | None, tuple[str, ...]]:
         """Return the status and notes that the cards do not show. A selected link shows all of them."""
-        face = self.face
+        face = self.display
         is_plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
-        notes = () if self._crowded and not self.isSelected() else face.notes
+        notes = () if self._is_crowded and not self.isSelected() else face.notes
         notes = notes or ((face.measured,) if self.isSelected() else ())
         if self.style.narrow:  # compact cards leave less space; the tooltip shows all notes
             notes = _split_notes(notes if self.isSelected() else notes[:1])
@@ -203,7 +207,7 @@ class LinkItem(QGraphicsItem):
     def _lay_out_label(self) -> tuple[QRectF, tuple[str, ...]]:
         """Return the rectangle of the label and its lines of text."""
         status, notes = self._get_label_parts()
-        if self._cached_place is None or self._cached_place[0] != (status, notes):
+        if self._cached_label_position is None or self._cached_label_position[0] != (status, notes):
             sides = (self._outward, -self._outward)
             candidates = [
                 (self._compute_label_rect(share, outward, status, lines), lines)
@@ -231,18 +235,18 @@ class LinkItem(QGraphicsItem):
                     if self._measure_overlap(best[0]) <= self._measure_overlap(cards) + 1
                     else (cards, notes)
                 )
-            self._cached_place = (status, notes), first
-        return self._cached_place[1]
+            self._cached_label_position = (status, notes), first
+        return self._cached_label_position[1]
 
     def _compute_label_rect(
-        self, share: float, outward: QPointF, status: StatusSign | None, notes: tuple[str, ...]
+        self, share: float, outward: QPointF, status: StatusIndicator | None, notes: tuple[str, ...]
     ) -> QRectF:
         """Return the rectangle of the text at *share* of the line, on the side of *outward*."""
         style = self.style
         width = max([style.compute_width(note, style.small) for note in notes], default=0.0)
-        width = max(width, compute_sign_width(status, style) if status else 0.0)
+        width = max(width, compute_indicator_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
-        margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
+        margin = style.unit * (0.7 if self.display.status.color_name in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
         # Place the nearest corner, or the middle of the nearest side, next to the line, so that no card hides
@@ -292,11 +296,12 @@ class LinkItem(QGraphicsItem):
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
         """Return *box* to the right and to the left of the first break mark that hides it."""
         hidden_by = next(
-            (mark for mark in map(self._compute_middle_rect, self._crossing) if box.intersects(mark)), None
+            (mark for mark in map(self._compute_middle_rect, self._obstacle_lines) if box.intersects(mark)),
+            None,
         )
         if hidden_by is None:
             return []
-        gap = self.style.unit * 0.35 + BREAK_EDGE_PX
+        gap = self.style.unit * 0.35 + BREAK_MARGIN_PX
         right, left = QRectF(box), QRectF(box)
         right.moveLeft(hidden_by.right() + gap)
         left.moveRight(hidden_by.left() - gap)
@@ -305,9 +310,9 @@ class LinkItem(QGraphicsItem):
     def _measure_overlap(self, box: QRectF) -> int:
         """Return the penalty of *box*: the number of crossed links, plus penalties for cards and break marks."""
         cards = sum(box.intersects(card) for card in self._cards)
-        lines = sum(_is_crossed(line, box) for line in self._crossing)
+        lines = sum(_is_crossed(line, box) for line in self._obstacle_lines)
         breaks = sum(
-            box.intersects(self._compute_middle_rect(line)) for line in (self._line, *self._crossing)
+            box.intersects(self._compute_middle_rect(line)) for line in (self._line, *self._obstacle_lines)
         )
         return CARD_PENALTY * cards + BREAK_PENALTY * breaks + lines
 
@@ -317,8 +322,8 @@ class LinkItem(QGraphicsItem):
         metrics = QFontMetricsF(style.small)
         base = box.top() + metrics.ascent()
         if status is not None:
-            left_px = box.center().x() - compute_sign_width(status, style) / 2.0
-            draw_sign(painter, status, QPointF(left_px, base), style)
+            left_px = box.center().x() - compute_indicator_width(status, style) / 2.0
+            draw_indicator(painter, status, QPointF(left_px, base), style)
             base += metrics.height()
         for note in notes:
             left_px = box.center().x() - style.compute_width(note, style.small) / 2.0
@@ -328,31 +333,31 @@ class LinkItem(QGraphicsItem):
     # --- traffic --------------------------------------------------------------------------------------------
 
     def _draw_traffic(self, painter: QPainter) -> None:
-        style, face, unit = self.style, self.face, self.style.unit
+        style, face, unit = self.style, self.display, self.style.unit
         painter.setPen(Qt.PenStyle.NoPen)
         if face.log_kb_per_s > 0.0:
-            count = min(BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
+            count = min(LOG_BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
             painter.setBrush(style.colors.series[0])
-            for share in self._compute_shares(count, LOG_CROSSING_S):
+            for share in self._compute_shares(count, LOG_BLOCK_TRAVEL_S):
                 box = QRectF(0, 0, unit * 0.5, unit * 0.4)
                 box.moveCenter(self._compute_offset_point(share, 0.32))
                 painter.drawRoundedRect(box, 2, 2)
-            if face.acknowledged:
+            if face.has_synchronous_commit:
                 painter.setBrush(style.colors.ok)
-                for share in self._compute_shares(count, LOG_CROSSING_S):
+                for share in self._compute_shares(count, LOG_BLOCK_TRAVEL_S):
                     painter.drawPolygon(self._build_arrow(1.0 - share, -0.32, backwards=True))
         elif face.kind == "client" and face.active:
             painter.setBrush(style.colors.series[3])
-            for share in self._compute_shares(3, LOG_CROSSING_S):
+            for share in self._compute_shares(3, LOG_BLOCK_TRAVEL_S):
                 painter.drawEllipse(self._compute_offset_point(share, 0.0), unit * 0.16, unit * 0.16)
-        if face.pinged and self._ping_s < PING_CROSSING_S:
+        if face.has_pings and self._ping_s < PING_TRAVEL_S:
             painter.setBrush(style.colors.series[4])
-            share = self._ping_s / PING_CROSSING_S
+            share = self._ping_s / PING_TRAVEL_S
             for position in (share, 1.0 - share):
                 painter.drawEllipse(self._compute_offset_point(position, 0.0), unit * 0.14, unit * 0.14)
 
-    def _compute_shares(self, count: int, crossing_s: float) -> list[float]:
-        start = self._phase_s / crossing_s
+    def _compute_shares(self, count: int, travel_s: float) -> list[float]:
+        start = self._phase_s / travel_s
         return [(start + index / count) % 1.0 for index in range(count)]
 
     def _compute_offset_point(self, share: float, units: float) -> QPointF:

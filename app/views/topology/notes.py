@@ -15,16 +15,16 @@ from app.widgets.signs import SceneStyle
 from app.words.language import tr
 from engine.overrides import override
 
-WIDTH_UNITS: Final = 11.0
+NOTE_WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""
-LENGTH_MAX: Final = 500
+NOTE_LENGTH_MAX: Final = 500
 """Maximum number of characters of a note, which must be legible from the back of a room."""
 NOTES_MAX: Final = 40
 PlacedNote = tuple[str, float, float]
 """Text, and x and y of the upper left corner."""
 
 
-class NoteFace(Struct, frozen=True):
+class NoteDisplay(Struct, frozen=True):
     """Contents of a note."""
 
     text: str
@@ -41,7 +41,7 @@ class NoteItem(QGraphicsTextItem):
     def __init__(self, text: str, style: SceneStyle, changed: Callable[[NoteItem], None]) -> None:
         super().__init__()
         self._changed = changed
-        self.setPlainText(text[:LENGTH_MAX])
+        self.setPlainText(text[:NOTE_LENGTH_MAX])
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsMovable)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemIsSelectable)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemSendsGeometryChanges)
@@ -54,19 +54,19 @@ class NoteItem(QGraphicsTextItem):
             self._changed(self)
 
     @property
-    def face(self) -> NoteFace:
+    def display(self) -> NoteDisplay:
         """Contents of the note."""
-        return NoteFace(self.toPlainText().strip())
+        return NoteDisplay(self.toPlainText().strip())
 
     @property
     def target(self) -> ActionTarget:
         """Target of actions on this note."""
-        return ActionTarget("note", (self.face.text,))
+        return ActionTarget("note", (self.display.text,))
 
     @property
     def note(self) -> PlacedNote:
         """Text and position of the note, for storage."""
-        return self.face.text, self.x(), self.y()
+        return self.display.text, self.x(), self.y()
 
     @property
     def is_editing(self) -> bool:
@@ -78,7 +78,7 @@ class NoteItem(QGraphicsTextItem):
         self.style = style
         self.setFont(style.font)
         self.setDefaultTextColor(style.colors.text)
-        self.setTextWidth(WIDTH_UNITS * style.unit)
+        self.setTextWidth(NOTE_WIDTH_UNITS * style.unit)
 
     def start_editing(self) -> None:
         """Start editing the text."""
@@ -93,8 +93,8 @@ class NoteItem(QGraphicsTextItem):
         if self.is_editing:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
             self.clearFocus()
-            if len(self.toPlainText()) > LENGTH_MAX:
-                self.setPlainText(self.toPlainText()[:LENGTH_MAX])
+            if len(self.toPlainText()) > NOTE_LENGTH_MAX:
+                self.setPlainText(self.toPlainText()[:NOTE_LENGTH_MAX])
             self._changed(self)
 
     @override

@@ -6,16 +6,16 @@ from typing import Final
 from msgspec import Struct
 
 
-class Size(Struct, frozen=True):
+class CardSize(Struct, frozen=True):
     """Width and height of a card."""
 
     width: float
     height: float
 
 
-Card = tuple[str, Size]
+NamedCardSize = tuple[str, CardSize]
 """Name and size of a card."""
-Place = tuple[float, float]
+CardCenter = tuple[float, float]
 """Center of a card."""
 
 TALL_PARTNER_RATIO: Final = 2.0
@@ -33,14 +33,14 @@ WIDE_SPACING_CARDS_MAX: Final = 4
 """Maximum number of other cards that are spaced widely."""
 
 
-def arrange(
-    partners: Sequence[Card],
-    witnesses: Sequence[Card],
-    clients: Sequence[Card],
+def compute_card_centers(
+    partners: Sequence[NamedCardSize],
+    witnesses: Sequence[NamedCardSize],
+    clients: Sequence[NamedCardSize],
     gap: float,
     arc: bool = False,
     head: float = 0.0,
-) -> dict[str, Place]:
+) -> dict[str, CardCenter]:
     """Arrange partners in a row, witnesses above and applications below, as in the papers.
 
     Between two partners there is space for the witness's card and for text on the link. In an *arc*, the line
@@ -84,8 +84,11 @@ def arrange(
 
 
 def _arrange_square(
-    partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
-) -> dict[str, Place]:
+    partners: Sequence[NamedCardSize],
+    witnesses: Sequence[NamedCardSize],
+    clients: Sequence[NamedCardSize],
+    gap: float,
+) -> dict[str, CardCenter]:
     """Arrange four partners in two rows, with witnesses and applications in a column between them."""
     middle = max((size.width for _, size in (*witnesses, *clients)), default=0.0)
     height = max(size.height for _, size in partners)
@@ -105,8 +108,11 @@ def _arrange_square(
 
 
 def _arrange_around_center(
-    partners: Sequence[Card], witnesses: Sequence[Card], clients: Sequence[Card], gap: float
-) -> dict[str, Place]:
+    partners: Sequence[NamedCardSize],
+    witnesses: Sequence[NamedCardSize],
+    clients: Sequence[NamedCardSize],
+    gap: float,
+) -> dict[str, CardCenter]:
     """Arrange partners around witnesses and applications.
 
     The first two partners, which usually fail over to each other, are on the left and right. The others are
@@ -123,7 +129,7 @@ def _arrange_around_center(
         (other_partners[::2], -far_y),
         (other_partners[1::2], far_y),
     )
-    places: dict[str, Place] = {}
+    places: dict[str, CardCenter] = {}
     for row, y in rows:
         places |= _place_row(row, y, aside)
     half_width = max(
@@ -134,7 +140,7 @@ def _arrange_around_center(
     return places | {left: (-outer_x, 0.0), right: (outer_x, 0.0)}
 
 
-def _place_row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
+def _place_row(items: Sequence[NamedCardSize], y: float, gap: float) -> dict[str, CardCenter]:
     width = sum(size.width for _, size in items) + gap * max(0, len(items) - 1)
     x, places = -width / 2.0, {}
     for name, size in items:
@@ -143,14 +149,14 @@ def _place_row(items: Sequence[Card], y: float, gap: float) -> dict[str, Place]:
     return places
 
 
-def find_nearest(places: dict[str, Place], start: str, direction: Place) -> str | None:
+def find_nearest_object(centers: dict[str, CardCenter], start: str, direction: CardCenter) -> str | None:
     """Return the object that is nearest to *start* in *direction*, by angle and distance.
 
     Direction (1, 0) means right. Return None if there is no object in this direction.
     """
-    x0, y0 = places[start]
+    x0, y0 = centers[start]
     best: tuple[float, str] | None = None
-    for name, (x, y) in places.items():
+    for name, (x, y) in centers.items():
         along = (x - x0) * direction[0] + (y - y0) * direction[1]
         offset = abs((x - x0) * direction[1]) + abs((y - y0) * direction[0])
         if name != start and along > 1e-6 and offset <= 2.5 * along:

@@ -8,24 +8,24 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QGraphicsScene
 
-from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
+from app.view_models.faces import ClientDisplay, LinkDisplay, TopologyContents, ServerDisplay
 from app.view_models.offers import ActionTarget
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import ClientNode, NodeItem, ServerNode
+from app.views.topology.nodes import ClientCardItem, CardItem, ServerCardItem
 from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
-from app.views.topology.places import RING_PARTNERS_MIN, Place, Size, arrange
+from app.views.topology.places import RING_PARTNERS_MIN, CardCenter, CardSize, compute_card_centers
 from app.widgets.signs import SceneStyle
 
-Item = NodeItem[Any] | LinkItem | NoteItem
+SceneItem = CardItem[Any] | LinkItem | NoteItem
 
 DIMMED_OPACITY: Final = 0.16
 """Opacity of objects outside the spotlight. They are visible, but not legible."""
 
-GAP_UNITS: Final = {False: 7.0, True: 5.2}
+CARD_GAP_UNITS: Final = {False: 7.0, True: 5.2}
 """Gap between adjacent cards in line heights, for the texts of links. The key is True for compact cards."""
-HEAD_UNITS: Final = 2.1
+CARD_HEAD_UNITS: Final = 2.1
 """Height of the head of a compact card in line heights. Links between replicas end at the head."""
-MARGIN_UNITS: Final = 0.4
+SCENE_MARGIN_UNITS: Final = 0.4
 
 
 class TopologyScene(QGraphicsScene):
@@ -38,30 +38,30 @@ class TopologyScene(QGraphicsScene):
 
     def __init__(self, style: SceneStyle, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.nodes: dict[str, NodeItem[Any]] = {}
+        self.nodes: dict[str, CardItem[Any]] = {}
         self.links: dict[frozenset[str], LinkItem] = {}
         self.notes: list[NoteItem] = []
-        self._lit: set[ActionTarget] = set()
+        self._highlighted_targets: set[ActionTarget] = set()
         self._style = style
-        self._places: dict[str, Place] = {}
+        self._moved_centers: dict[str, CardCenter] = {}
         """Positions of the cards that the user has moved, by name."""
-        self._arranging = False
+        self._is_arranging = False
         self._replicas: set[str] = set()
         """Servers that links between replicas have reached; links change with failovers, positions do not."""
         self.selectionChanged.connect(self.text_changed)
 
     # --- content --------------------------------------------------------------------------------------------
 
-    def show_picture(self, picture: Picture) -> None:
-        """Update the items from *picture*. Create new items and remove obsolete ones."""
+    def show_contents(self, contents: TopologyContents) -> None:
+        """Update the items from *contents*. Create new items and remove obsolete ones."""
         sizes = self._list_sizes()
-        self._show_nodes(picture)
-        ends = {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}
-        self._show_links(picture)
+        self._show_cards(contents)
+        ends = {name_pair: (link.display.a, link.display.b) for name_pair, link in self.links.items()}
+        self._show_links(contents)
         self._update_opacities()
         if sizes != self._list_sizes():
             self.arrange_cards()
-        elif ends != {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}:
+        elif ends != {name_pair: (link.display.a, link.display.b) for name_pair, link in self.links.items()}:
             self._draw_lines()
         else:
             self.text_changed.emit()
@@ -83,25 +83,27 @@ class TopologyScene(QGraphicsScene):
             self._style = replace(self._style, narrow=narrow)
             self.show_style(self._style)
 
-    def _show_nodes(self, picture: Picture) -> None:
-        faces: dict[str, ServerFace | ClientFace] = {face.name: face for face in picture.servers}
-        faces |= {face.name: face for face in picture.clients}
+    def _show_cards(self, contents: TopologyContents) -> None:
+        faces: dict[str, ServerDisplay | ClientDisplay] = {face.name: face for face in contents.servers}
+        faces |= {face.name: face for face in contents.clients}
         for name in self.nodes.keys() - faces.keys():
             self.removeItem(self.nodes.pop(name))
         for name, face in faces.items():
             if name in self.nodes:
-                self.nodes[name].show_face(face)
+                self.nodes[name].show_display(face)
             else:
-                self.nodes[name] = _create_node(face, self._style)
+                self.nodes[name] = _create_card(face, self._style)
                 self.addItem(self.nodes[name])
 
-    def _show_links(self, picture: Picture) -> None:
-        faces: dict[frozenset[str], LinkFace] = {frozenset((face.a, face.b)): face for face in picture.links}
+    def _show_links(self, contents: TopologyContents) -> None:
+        faces: dict[frozenset[str], LinkDisplay] = {
+            frozenset((face.a, face.b)): face for face in contents.links
+        }
         for name_pair in self.links.keys() - faces.keys():
             self.removeItem(self.links.pop(name_pair))
         for name_pair, face in faces.items():
             if name_pair in self.links:
-                self.links[name_pair].show_face(face)
+                self.links[name_pair].show_display(face)
             else:
                 self.links[name_pair] = LinkItem(face, self._style)
                 self.addItem(self.links[name_pair])
@@ -112,11 +114,11 @@ class TopologyScene(QGraphicsScene):
             for name, node in self.nodes.items()
         }
 
-    def list_items_in_order(self) -> list[Item]:
+    def list_items_in_order(self) -> list[SceneItem]:
         """Return the items in Tab order: cards by creation, then links, then notes."""
         return [*self.nodes.values(), *self.links.values(), *self.notes]
 
-    def find_item(self, target: ActionTarget) -> Item | None:
+    def find_item(self, target: ActionTarget) -> SceneItem | None:
         """Return the item of *target*, or None."""
         return next((item for item in self.list_items_in_order() if item.target == target), None)
 
@@ -146,7 +148,7 @@ class TopologyScene(QGraphicsScene):
             self.extent_changed.emit()
 
     def _on_note_changed(self, note: NoteItem) -> None:
-        if not note.is_editing and not note.face.text:
+        if not note.is_editing and not note.display.text:
             self.remove_note(note)
         elif note.is_editing:
             self.text_changed.emit()
@@ -156,78 +158,85 @@ class TopologyScene(QGraphicsScene):
     @property
     def highlighted_targets(self) -> frozenset[ActionTarget]:
         """Targets in the spotlight. Empty if nothing is dimmed."""
-        return frozenset(self._lit)
+        return frozenset(self._highlighted_targets)
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*, the links between them, and notes. Without targets, dim nothing."""
-        self._lit = set(targets)
+        self._highlighted_targets = set(targets)
         self._update_opacities()
 
     def _update_opacities(self) -> None:
-        names = {target.names[0] for target in self._lit if target.kind in ("server", "client")}
-        items: list[Item] = [*self.nodes.values(), *self.links.values()]
+        names = {
+            target.names[0] for target in self._highlighted_targets if target.kind in ("server", "client")
+        }
+        items: list[SceneItem] = [*self.nodes.values(), *self.links.values()]
         for item in items:
-            joins_names = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
+            joins_names = isinstance(item, LinkItem) and {item.display.a, item.display.b} <= names
             item.setOpacity(
-                1.0 if not self._lit or item.target in self._lit or joins_names else DIMMED_OPACITY
+                1.0
+                if not self._highlighted_targets or item.target in self._highlighted_targets or joins_names
+                else DIMMED_OPACITY
             )
 
     # --- positions ------------------------------------------------------------------------------------------
 
     def arrange_cards(self) -> None:
         """Place every card where the user moved it, or in its default position."""
-        cards_by_kind: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
+        cards_by_kind: dict[str, list[tuple[str, CardSize]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
-            if isinstance(node, ServerNode):
+            if isinstance(node, ServerCardItem):
                 kind = "witness" if node.is_small else "partner"
             cards_by_kind[kind].append(
-                (name, Size(node.get_card_rect().width(), node.get_card_rect().height()))
+                (name, CardSize(node.get_card_rect().width(), node.get_card_rect().height()))
             )
-        shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].face.kind == "share"]
+        shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].display.kind == "share"]
         other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
         # from the middle, links reach most nodes of the row without passing behind another node
         middle = len(other_cards) // 2
         cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
-        gap = GAP_UNITS[self._style.narrow] * self._style.unit
-        faces = [link.face for link in self.links.values() if link.face.kind == "replica"]
+        gap = CARD_GAP_UNITS[self._style.narrow] * self._style.unit
+        faces = [link.display for link in self.links.values() if link.display.kind == "replica"]
         self._replicas |= {end for face in faces for end in (face.a, face.b)}
         arc = len(self._replicas & {name for name, _ in cards_by_kind["partner"]}) > 2
-        head = HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
+        head = CARD_HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
         places = (
-            arrange(
+            compute_card_centers(
                 cards_by_kind["partner"], cards_by_kind["witness"], cards_by_kind["client"], gap, arc, head
             )
-            | self._places
+            | self._moved_centers
         )
-        self._arranging = True
+        self._is_arranging = True
         for name, node in self.nodes.items():
             node.setPos(QPointF(*places[name]))
-        self._arranging = False
+        self._is_arranging = False
         self._draw_lines()
 
-    def list_moved_positions(self) -> dict[str, Place]:
+    def list_moved_positions(self) -> dict[str, CardCenter]:
         """Return name -> position for the cards that the user moved, for storage."""
-        return {name: place for name, place in self._places.items() if name in self.nodes}
+        return {name: place for name, place in self._moved_centers.items() if name in self.nodes}
 
-    def place_cards(self, places: Mapping[str, Place]) -> None:
-        """Place the cards in *places* there, and all other cards in their default positions."""
-        self._places = dict(places)
+    def place_cards(self, centers: Mapping[str, CardCenter]) -> None:
+        """Place the cards in *centers* there, and all other cards in their default positions."""
+        self._moved_centers = dict(centers)
         self.arrange_cards()
 
-    def handle_node_move(self, name: str, position: QPointF) -> None:
+    def handle_card_move(self, name: str, position: QPointF) -> None:
         """Store the position of a card that the user moved, and update its links."""
-        if not self._arranging:
-            self._places[name] = (position.x(), position.y())
+        if not self._is_arranging:
+            self._moved_centers[name] = (position.x(), position.y())
             self._draw_lines()
 
     def _draw_lines(self) -> None:
         boxes = {name: node.get_card_rect().translated(node.pos()) for name, node in self.nodes.items()}
         center = self._compute_extent(boxes).center()
         for link in self.links.values():
-            head = self._style.narrow and link.face.kind in ("replica", "witness") and len(self._replicas) > 2
+            head = (
+                self._style.narrow and link.display.kind in ("replica", "witness") and len(self._replicas) > 2
+            )
             a, b = (
-                self._compute_head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b)
+                self._compute_head(boxes[end]) if head else boxes[end]
+                for end in (link.display.a, link.display.b)
             )
             link.show_line(a, b, center)
         crowded = len(self._replicas & self.nodes.keys()) >= RING_PARTNERS_MIN
@@ -237,12 +246,12 @@ class TopologyScene(QGraphicsScene):
         self.extent_changed.emit()
 
     def _compute_head(self, box: QRectF) -> QRectF:
-        return QRectF(box.left(), box.top(), box.width(), HEAD_UNITS * self._style.unit)
+        return QRectF(box.left(), box.top(), box.width(), CARD_HEAD_UNITS * self._style.unit)
 
     def get_extent(self) -> QRectF:
         """Return the bounding rectangle of all items, with a margin."""
         boxes = {name: node.get_card_rect().translated(node.pos()) for name, node in self.nodes.items()}
-        margin = MARGIN_UNITS * self._style.unit
+        margin = SCENE_MARGIN_UNITS * self._style.unit
         box: QRectF = self._compute_extent(boxes)
         for link in self.links.values():
             box = box.united(link.boundingRect())
@@ -258,5 +267,11 @@ class TopologyScene(QGraphicsScene):
         return box
 
 
-def _create_node(face: ServerFace | ClientFace, style: SceneStyle) -> ServerNode | ClientNode:
-    return ServerNode(face, style) if isinstance(face, ServerFace) else ClientNode(face, style)
+def _create_card(
+    display: ServerDisplay | ClientDisplay, style: SceneStyle
+) -> ServerCardItem | ClientCardItem:
+    return (
+        ServerCardItem(display, style)
+        if isinstance(display, ServerDisplay)
+        else ClientCardItem(display, style)
+    )

@@ -29,7 +29,7 @@ from app.words.language import tr
 from engine.overrides import override
 
 
-class FindBox(QLineEdit):
+class SearchBox(QLineEdit):
     """Search box. Typing selects the first match, Enter selects the next match, and Esc closes the box."""
 
     match_found = Signal(str)
@@ -44,7 +44,7 @@ class FindBox(QLineEdit):
         self.setAccessibleName(tr("Find in the topology"))
         self.textEdited.connect(lambda _: self._find(0))
         self.returnPressed.connect(lambda: self._find(self._match_index + 1))
-        self.place = QLabel(self)
+        self.match_number = QLabel(self)
         """Label with the number of the match and the number of matches, or a note that there are none."""
         self.hide()
         theme.call_after_events(self, theme.SIZE_EVENTS, self._move_status_label)
@@ -70,16 +70,20 @@ class FindBox(QLineEdit):
         if fitting:
             self.match_found.emit(fitting[self._match_index])
 
-    def _show_status(self, text: str, tone: str) -> None:
-        self.place.setText(text)
-        self.place.setStyleSheet(f"color: {theme.get_tokens(self.palette()).get_color(tone).name()};")
-        self.place.adjustSize()
+    def _show_status(self, text: str, color_name: str) -> None:
+        self.match_number.setText(text)
+        self.match_number.setStyleSheet(
+            f"color: {theme.get_theme_tokens(self.palette()).get_color(color_name).name()};"
+        )
+        self.match_number.adjustSize()
         self._move_status_label()
         if text and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self, text))
 
     def _move_status_label(self) -> None:
-        self.place.move(self.width() - self.place.width() - 8, (self.height() - self.place.height()) // 2)
+        self.match_number.move(
+            self.width() - self.match_number.width() - 8, (self.height() - self.match_number.height()) // 2
+        )
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -91,7 +95,7 @@ class FindBox(QLineEdit):
             event.accept()  # otherwise the canvas would receive Enter and open a menu
 
 
-_ICONS = {
+_ACTION_ICONS = {
     "note": "note",
     "spotlight": "spotlight",
     "find": "find",
@@ -145,11 +149,11 @@ class CanvasTools(QFrame):
 
     def show_theme(self) -> None:
         """Update icons and sizes for the current theme."""
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         # the font of this widget may not be updated yet
         icon_px = round(QFontMetrics(QApplication.font()).height() * 1.05)
         for name, action in self._actions.items():
-            action.setIcon(theme.load_icon(_ICONS[name], colors))
+            action.setIcon(theme.load_icon(_ACTION_ICONS[name], colors))
         for button in self._buttons:
             button.setIconSize(QSize(icon_px, icon_px))
         self.move_to_corner()

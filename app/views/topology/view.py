@@ -20,19 +20,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
-from app.view_models.faces import Picture, StatusSign
+from app.view_models.faces import TopologyContents, StatusIndicator
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import HasPermissions, build_picture, hide_unknown
+from app.view_models.picture import HasPermissions, build_topology_contents, hide_unknown_facts
 from app.view_models.preview import preview_impact
-from app.views.topology.canvas import AccessibleCanvas, AccessibleItem, install_factory
+from app.views.topology.canvas import AccessibleCanvas, AccessibleItem, install_interface_factory
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import NodeItem, ServerNode
+from app.views.topology.nodes import CardItem, ServerCardItem
 from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
-from app.views.topology.places import Place, find_nearest
-from app.views.topology.scene import Item, TopologyScene
-from app.views.topology.tools import CanvasTools, FindBox, build_zoom_actions
+from app.views.topology.places import CardCenter, find_nearest_object
+from app.views.topology.scene import SceneItem, TopologyScene
+from app.views.topology.tools import CanvasTools, SearchBox, build_zoom_actions
 from app.widgets import theme
-from app.widgets.reader import announce
+from app.widgets.reader import announce_text
 from app.widgets.shared_actions import SharedActions
 from app.widgets.signs import build_scene_style
 from app.widgets.tables import escape_tip
@@ -42,17 +42,17 @@ from engine.events import Event
 from engine.model import Role, World
 from engine.overrides import override
 
-MOVING_SPEED_MAX: Final = 10.0
+TRAFFIC_SPEED_MAX: Final = 10.0
 """Maximum speed with animated traffic. Above it, the links would only flicker."""
 PING_SPEED_MAX: Final = 2.0
 """Maximum speed with pings. Above it, they would flash more than three times per second (WCAG 2.3.1)."""
-CAPTION_SHARE: Final = 0.35
+PREVIEW_WIDTH_SHARE: Final = 0.35
 """Width of an action's preview text as a share of the view. The layout leaves this corner free."""
-MOVE_STEP: Final = 8.0
+CARD_MOVE_STEP: Final = 8.0
 """Distance by which a key moves a card, and grid size for dragged cards, in scene units."""
 
 
-_ARROWS: Final = {
+_DIRECTION_BY_ARROW_KEY: Final = {
     Qt.Key.Key_Left: (-1.0, 0.0),
     Qt.Key.Key_Right: (1.0, 0.0),
     Qt.Key.Key_Up: (0.0, -1.0),
@@ -64,7 +64,7 @@ class TopologyView(AccessibleCanvas):
     """View of servers, copies, links and applications. It emits faults and repairs as input lines."""
 
     requested = Signal(str)
-    chosen = Signal(object)
+    target_chosen = Signal(object)
     """Signal: selected ActionTarget, or None."""
     database_chosen = Signal(str)
     """Signal: name of the database that the user opened, for other views."""
@@ -72,25 +72,25 @@ class TopologyView(AccessibleCanvas):
     """Signal: name of a double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        colors = theme.get_tokens(parent.palette() if parent is not None else QApplication.palette())
+        colors = theme.get_theme_tokens(parent.palette() if parent is not None else QApplication.palette())
         super().__init__(TopologyScene(build_scene_style(colors, QApplication.font())), parent)
-        install_factory()
-        self._voices: dict[int, AccessibleItem] = {}
+        install_interface_factory()
+        self._accessible_items: dict[int, AccessibleItem] = {}
         self._world: World | None = None
         self._opened = ""
         """Database whose copies are shown in full although there are many."""
         self._press_at = QPoint()
-        self._veiled = False
-        self.limit: Callable[[Picture, World], Picture] = lambda picture, _: picture
+        self._is_dimmed = False
+        self.limit: Callable[[TopologyContents, World], TopologyContents] = lambda picture, _: picture
         """Function that returns the part of a picture that a role of a team can see."""
         self._speed = 1.0
         self._reduced_motion = False
         self._phase_s = 0.0
         self._last_tick: int | None = None
-        self.acts = SharedActions(self)
+        self.shared_actions = SharedActions(self)
         """Actions shared with other views of the same objects."""
-        self.acts.requested.connect(self.requested)
-        self.acts.query_wanted.connect(self.server_opened)
+        self.shared_actions.requested.connect(self.requested)
+        self.shared_actions.query_wanted.connect(self.server_opened)
         self.setAccessibleName(tr("Topology"))
         self.tools = build_zoom_actions(
             self,
@@ -108,19 +108,19 @@ class TopologyView(AccessibleCanvas):
                 ("rearrange", tr("Reset the card positions"), self.reset_positions),
             ),
         )
-        self._finder = FindBox(self, self._list_names)
+        self._finder = SearchBox(self, self._list_names)
         self._finder.match_found.connect(self.select_object)
         self._caption = QLabel(self, margin=6, wordWrap=True)
         self._caption.setObjectName("caption")
         self._caption.move(8, 8)
         self._caption.hide()
-        self._pointed: tuple[ActionTarget, ...] = ()
-        self.picture: Picture | None = None
-        self.acts.line_hovered.connect(self.show_preview)
+        self._previewed_targets: tuple[ActionTarget, ...] = ()
+        self.contents: TopologyContents | None = None
+        self.shared_actions.line_hovered.connect(self.show_preview)
         self._bar = CanvasTools(self, self.tools, self._fill_selection_menu)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._show_theme)
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -129,16 +129,16 @@ class TopologyView(AccessibleCanvas):
         """Show another run, or another time of the same run."""
         self._last_tick = None
         self._phase_s = 0.0
-        self._veiled = not drill.terms.shows_truth
-        self.acts.truth = drill.terms.shows_truth
+        self._is_dimmed = not drill.permissions.shows_truth
+        self.shared_actions.truth = drill.permissions.shows_truth
         self.show_world(drill.world)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
         """Show the current state of the world."""
         self._world = world
-        self.picture = self._build_picture(world)
-        self._scene.show_picture(self.picture)
+        self.contents = self._build_contents(world)
+        self._scene.show_contents(self.contents)
         self._move_traffic(world.tick)
         for item in self._scene.list_items_in_order():
             item.setToolTip(_format_tip(item))
@@ -151,8 +151,8 @@ class TopologyView(AccessibleCanvas):
         """
         item = self._get_selected_item()
         if item is not None:
-            return str(item.face.accessible_text)
-        return self.picture.spoken if self.picture is not None else ""
+            return str(item.display.accessible_text)
+        return self.contents.spoken if self.contents is not None else ""
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
@@ -171,22 +171,22 @@ class TopologyView(AccessibleCanvas):
     def list_accessible_items(self) -> list[AccessibleItem]:
         """Return an accessible item for every item, in Tab order."""
         items = self._scene.list_items_in_order()
-        for key in self._voices.keys() - {id(item) for item in items}:
-            self._voices.pop(key).deleteLater()
+        for key in self._accessible_items.keys() - {id(item) for item in items}:
+            self._accessible_items.pop(key).deleteLater()
         for item in items:
-            if id(item) not in self._voices:
-                self._voices[id(item)] = AccessibleItem(self, item)
-        return [self._voices[id(item)] for item in items]
+            if id(item) not in self._accessible_items:
+                self._accessible_items[id(item)] = AccessibleItem(self, item)
+        return [self._accessible_items[id(item)] for item in items]
 
-    def _build_picture(self, world: World) -> Picture:
-        picture = self.limit(build_picture(world, self._opened), world)
-        return hide_unknown(picture) if self._veiled else picture
+    def _build_contents(self, world: World) -> TopologyContents:
+        picture = self.limit(build_topology_contents(world, self._opened), world)
+        return hide_unknown_facts(picture) if self._is_dimmed else picture
 
     def _move_traffic(self, tick: int) -> None:
         passed_s = (tick - self._last_tick) / TICKS_PER_S if self._last_tick is not None else 0.0
         self._last_tick = tick
         self._phase_s += max(0.0, passed_s) / math.sqrt(max(1.0, self._speed))
-        moving = self._speed <= MOVING_SPEED_MAX and not self._reduced_motion
+        moving = self._speed <= TRAFFIC_SPEED_MAX and not self._reduced_motion
         pings = tick / TICKS_PER_S % 1.0 if self._speed <= PING_SPEED_MAX else 1.0
         for link in self._scene.links.values():
             link.show_traffic(moving, self._phase_s, pings)
@@ -201,7 +201,7 @@ class TopologyView(AccessibleCanvas):
     @Slot(str)
     def open_database(self, name: str) -> None:
         """Show the copies of the database *name* in full on servers with grids. An empty name shows none."""
-        self._opened = self.acts.opened = name
+        self._opened = self.shared_actions.opened = name
         if self._world is not None:
             self.show_world(self._world)
         if name:
@@ -222,14 +222,14 @@ class TopologyView(AccessibleCanvas):
 
     def list_actions(self, target: ActionTarget) -> list[QAction]:
         """Return the currently possible actions for *target*. The same line always has the same QAction."""
-        return self.acts.list_actions(self._world, target, self.palette()) if self._world else []
+        return self.shared_actions.list_actions(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
         """Add the actions for *target* to *menu*."""
         if self._world is not None:
-            self.acts.fill_menu(menu, self._world, target)
+            self.shared_actions.fill_menu(menu, self._world, target)
 
-    def _fill_item_menu(self, menu: QMenu, item: Item) -> None:
+    def _fill_item_menu(self, menu: QMenu, item: SceneItem) -> None:
         """Fill *menu* with the actions for *item* and the actions of the view."""
         if isinstance(item, NoteItem):
             menu.addAction(tr("Edit"), item.start_editing)
@@ -259,22 +259,22 @@ class TopologyView(AccessibleCanvas):
         self._fill_item_menu(menu, item)
         menu.popup(point)
 
-    def _compute_global_center(self, item: Item) -> QPoint:
+    def _compute_global_center(self, item: SceneItem) -> QPoint:
         center = QPointF(*_get_center(item))
         return self.viewport().mapToGlobal(self.mapFromScene(center))
 
-    def _find_item(self, position: QPoint) -> Item | None:
+    def _find_item(self, position: QPoint) -> SceneItem | None:
         item = self.itemAt(position)
-        return item if isinstance(item, NodeItem | LinkItem | NoteItem) else None
+        return item if isinstance(item, CardItem | LinkItem | NoteItem) else None
 
-    def _get_selected_item(self) -> Item | None:
+    def _get_selected_item(self) -> SceneItem | None:
         return next((item for item in self._scene.list_items_in_order() if item.isSelected()), None)
 
-    def _select(self, item: Item) -> None:
+    def _select(self, item: SceneItem) -> None:
         if not item.isSelected():
             self._scene.clearSelection()
             item.setSelected(True)
-        if not self._fitted:
+        if not self._is_fitted:
             self.ensureVisible(item)
 
     def _on_selection_changed(self) -> None:
@@ -285,7 +285,7 @@ class TopologyView(AccessibleCanvas):
                 QAccessibleEvent(self.list_accessible_items()[index], QAccessible.Event.Focus)
             )
         self._bar.show_target(item.target.title if item else None)
-        self.chosen.emit(item.target if item else None)
+        self.target_chosen.emit(item.target if item else None)
 
     # --- keys -----------------------------------------------------------------------------------------------
 
@@ -295,12 +295,12 @@ class TopologyView(AccessibleCanvas):
             super().keyPressEvent(event)
             return
         key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if key in _ARROWS and modifiers == Qt.KeyboardModifier.NoModifier:
-            self._select_in_direction(_ARROWS[Qt.Key(key)])
-        elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ControlModifier:
-            self._open_adjacent_database(_ARROWS[Qt.Key(key)])
-        elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ShiftModifier:
-            self._move_selected(_ARROWS[Qt.Key(key)])
+        if key in _DIRECTION_BY_ARROW_KEY and modifiers == Qt.KeyboardModifier.NoModifier:
+            self._select_in_direction(_DIRECTION_BY_ARROW_KEY[Qt.Key(key)])
+        elif key in _DIRECTION_BY_ARROW_KEY and modifiers == Qt.KeyboardModifier.ControlModifier:
+            self._open_adjacent_database(_DIRECTION_BY_ARROW_KEY[Qt.Key(key)])
+        elif key in _DIRECTION_BY_ARROW_KEY and modifiers == Qt.KeyboardModifier.ShiftModifier:
+            self._move_selected(_DIRECTION_BY_ARROW_KEY[Qt.Key(key)])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._open_menu()
         elif event.matches(QKeySequence.StandardKey.Find):
@@ -333,7 +333,7 @@ class TopologyView(AccessibleCanvas):
         self._scene.clearSelection()
         return super().focusNextPrevChild(forwards)
 
-    def _select_in_direction(self, direction: Place) -> None:
+    def _select_in_direction(self, direction: CardCenter) -> None:
         places = {item.target: _get_center(item) for item in self._scene.list_items_in_order()}
         item = self._get_selected_item()
         if not places:
@@ -342,22 +342,22 @@ class TopologyView(AccessibleCanvas):
             self._select(self._scene.list_items_in_order()[0])
             return
         names = {target.title: place for target, place in places.items()}
-        nearest_name = find_nearest(names, item.target.title, direction)
+        nearest_name = find_nearest_object(names, item.target.title, direction)
         self.select_target(next((target for target in places if target.title == nearest_name), item.target))
 
-    def _move_selected(self, direction: Place) -> None:
+    def _move_selected(self, direction: CardCenter) -> None:
         item = self._get_selected_item()
-        if isinstance(item, NodeItem | NoteItem):
-            item.moveBy(direction[0] * MOVE_STEP, direction[1] * MOVE_STEP)
+        if isinstance(item, CardItem | NoteItem):
+            item.moveBy(direction[0] * CARD_MOVE_STEP, direction[1] * CARD_MOVE_STEP)
 
-    def _open_adjacent_database(self, direction: Place) -> None:
+    def _open_adjacent_database(self, direction: CardCenter) -> None:
         """Open the adjacent database in the grid of the selected server."""
         item = self._get_selected_item()
-        if isinstance(item, ServerNode) and item.face.grid:
+        if isinstance(item, ServerCardItem) and item.display.grid:
             self.open_database(item.find_adjacent_database(self._opened, direction))
-            copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
+            copy = next((copy for copy in item.display.copies if copy.database == self._opened), None)
             if copy is not None:
-                announce(self, copy.accessible_text)
+                announce_text(self, copy.accessible_text)
 
     def _open_menu(self) -> None:
         item = self._get_selected_item()
@@ -376,7 +376,7 @@ class TopologyView(AccessibleCanvas):
         item = self._get_selected_item()
         view_center = self.mapToScene(self.viewport().rect().center())
         middle = view_center if item is None else QPointF(*_get_center(item))
-        note = self._scene.add_note("", middle.x() + MOVE_STEP, middle.y() + MOVE_STEP)
+        note = self._scene.add_note("", middle.x() + CARD_MOVE_STEP, middle.y() + CARD_MOVE_STEP)
         self.setFocus()
         self._select(note)
         note.start_editing()
@@ -390,7 +390,7 @@ class TopologyView(AccessibleCanvas):
 
     def list_notes(self) -> list[PlacedNote]:
         """Return all notes for storage."""
-        return [note.note for note in self._scene.notes if note.face.text]
+        return [note.note for note in self._scene.notes if note.display.text]
 
     def show_notes(self, notes: Iterable[PlacedNote]) -> None:
         """Replace all notes by *notes*."""
@@ -405,7 +405,9 @@ class TopologyView(AccessibleCanvas):
         text = ", ".join(
             target.title for target in sorted(self._scene.highlighted_targets, key=lambda t: t.title)
         )
-        announce(self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed"))
+        announce_text(
+            self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed")
+        )
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*. Without targets, dim nothing."""
@@ -440,30 +442,30 @@ class TopologyView(AccessibleCanvas):
         """Mark the objects that *line* would affect. An empty line removes the marks."""
         impact = None
         if line and self._world is not None:
-            impact = preview_impact(self._world, line, truth=not self._veiled)
-        self._pointed = impact.targets if impact is not None else ()
+            impact = preview_impact(self._world, line, truth=not self._is_dimmed)
+        self._previewed_targets = impact.targets if impact is not None else ()
         self._caption.setVisible(impact is not None and bool(impact.summary))
         if impact is not None and impact.summary:
             words = tr("Affects: {things}").format(things=impact.summary)
             self._caption.setText(words)
-            width = round(CAPTION_SHARE * self.width())
+            width = round(PREVIEW_WIDTH_SHARE * self.width())
             self._caption.setFixedWidth(width)
             self._caption.setFixedHeight(self._caption.heightForWidth(width))
             self._caption.raise_()
-            announce(self, words)
+            announce_text(self, words)
         self.viewport().update()
 
     def drawForeground(self, painter: QPainter, rect: QRectF | QRect) -> None:
         """Draw a dashed frame around the objects that the previewed action would affect."""
-        if not self._pointed:
+        if not self._previewed_targets:
             return
-        pen = QPen(theme.get_tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
+        pen = QPen(theme.get_theme_tokens(self.palette()).accent, 2.5, Qt.PenStyle.DashLine)
         pen.setCosmetic(True)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for target in self._pointed:
+        for target in self._previewed_targets:
             item = self._scene.find_item(target)
-            if isinstance(item, NodeItem):
+            if isinstance(item, CardItem):
                 card = item.get_card_rect().translated(item.pos())
                 painter.drawRoundedRect(card.adjusted(-7, -7, 7, 7), 8, 8)
             elif isinstance(item, LinkItem):
@@ -490,13 +492,13 @@ class TopologyView(AccessibleCanvas):
             for name, node in self._scene.nodes.items()
         }
 
-    def list_moved_positions(self) -> dict[str, Place]:
+    def list_moved_positions(self) -> dict[str, CardCenter]:
         """Return name -> position for the cards that the user moved, for storage."""
         return self._scene.list_moved_positions()
 
-    def place_cards(self, places: Mapping[str, Place]) -> None:
-        """Place the cards in the stored positions *places*, and all other cards in their default positions."""
-        self._scene.place_cards(places)
+    def place_cards(self, centers: Mapping[str, CardCenter]) -> None:
+        """Place the cards in the stored positions *centers*, and all other cards in their default positions."""
+        self._scene.place_cards(centers)
 
     @Slot()
     def reset_positions(self) -> None:
@@ -530,15 +532,16 @@ class TopologyView(AccessibleCanvas):
         cell = self._find_cell(point)
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and point == self._press_at:
             self.open_database("" if cell[0] == self._opened else cell[0])
-        if isinstance(grabbed, NodeItem | NoteItem):
+        if isinstance(grabbed, CardItem | NoteItem):
             grabbed.setPos(
-                round(grabbed.x() / MOVE_STEP) * MOVE_STEP, round(grabbed.y() / MOVE_STEP) * MOVE_STEP
+                round(grabbed.x() / CARD_MOVE_STEP) * CARD_MOVE_STEP,
+                round(grabbed.y() / CARD_MOVE_STEP) * CARD_MOVE_STEP,
             )
 
-    def _find_cell(self, position: QPoint) -> tuple[str, StatusSign] | None:
+    def _find_cell(self, position: QPoint) -> tuple[str, StatusIndicator] | None:
         """Return database and state of the grid cell at *position*, or None."""
         item = self._find_item(position)
-        if not isinstance(item, ServerNode):
+        if not isinstance(item, ServerCardItem):
             return None
         return item.find_cell(item.mapFromScene(self.mapToScene(position)))
 
@@ -561,12 +564,12 @@ class TopologyView(AccessibleCanvas):
         elif item.target.kind == "server":
             self.server_opened.emit(item.target.names[0])
         elif item.target.kind == "client":
-            self.acts.connection_wanted.emit(item.target.names[0])
+            self.shared_actions.connection_wanted.emit(item.target.names[0])
 
     # --- theme ----------------------------------------------------------------------------------------------
 
     def _show_theme(self) -> None:
-        colors = theme.get_tokens(self.palette())
+        colors = theme.get_theme_tokens(self.palette())
         self._scene.show_style(build_scene_style(colors, self.font()))
         self._caption.setStyleSheet(
             f"background: {colors.info_soft.name()}; color: {colors.info.name()};"
@@ -576,7 +579,7 @@ class TopologyView(AccessibleCanvas):
         self._bar.show_theme()
 
 
-def _get_center(item: Item) -> Place:
+def _get_center(item: SceneItem) -> CardCenter:
     if isinstance(item, NoteItem):
         center = item.sceneBoundingRect().center()
     else:
@@ -584,8 +587,8 @@ def _get_center(item: Item) -> Place:
     return center.x(), center.y()
 
 
-def _format_tip(item: Item) -> str:
-    return escape_tip(item.face.accessible_text.replace("; ", "\n"))
+def _format_tip(item: SceneItem) -> str:
+    return escape_tip(item.display.accessible_text.replace("; ", "\n"))
 
 
 _PLAIN_KEYS: Final = {

@@ -262,7 +262,7 @@ class IncrementalHash:
         for key, value in zip(keys, values, strict=True):
             part = known_parts.get(key, NO_PART)
             parts.append(part if part.value is value else hash_part(key, value))
-            mark ^= parts[-1].mark
+            mark ^= parts[-1].part_hash
         return HashedDict(keys, list(values), parts, [NO_PART] * len(keys), mark)
 
 

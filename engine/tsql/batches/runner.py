@@ -113,7 +113,9 @@ class SubmissionRunner(ExecutionMachine):
         """Statement that is running."""
 
     @override
-    def create_sibling_machine(self, run: Submission, session: SqlSession, meter: WorkMeter) -> SubmissionRunner:
+    def create_sibling_machine(
+        self, run: Submission, session: SqlSession, meter: WorkMeter
+    ) -> SubmissionRunner:
         return SubmissionRunner(self.world, run, session, self._perform_statement, meter)
 
     @override

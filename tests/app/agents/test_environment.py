@@ -12,7 +12,7 @@ from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import check_env
 
 from app.agents.baseline import choose_best_line, choose_random_line, play_game
-from app.agents.environment import WAIT, DrillEnv
+from app.agents.environment import WAIT_ACTION, DrillEnv
 from engine import simulator
 from engine.drill.running.drill import replay
 from engine.verbs.lines import parse_input_line
@@ -34,9 +34,9 @@ def test_gymnasium_check_env_passes(env: DrillEnv) -> None:
 def test_a_seat_sees_symptoms_but_not_the_fault(env: DrillEnv) -> None:
     observation, _ = env.reset(seed=3)
     assert observation["told"] == ()
-    env.step(WAIT)
-    started, *_ = env.step(WAIT)
-    waited, *_ = env.step(WAIT)
+    env.step(WAIT_ACTION)
+    started, *_ = env.step(WAIT_ACTION)
+    waited, *_ = env.step(WAIT_ACTION)
     assert (started["time_s"], waited["time_s"]) == (20.0, 30.0)
     assert not any("power-off" in text for text in (*started["told"], *waited["told"])), (
         "the fault is the story's"
@@ -67,7 +67,7 @@ def test_rewards_sum_to_the_total_and_a_wrong_line_is_reported(env: DrillEnv) ->
     assert observation["told"][0].startswith("power-on SERVER_X: there is no server 'SERVER_X'")
     assert info["refused"].startswith("there is no server 'SERVER_X'")
     gained = 0.0
-    for line in [WAIT] * 4 + ["power-on SERVER_A"] + [WAIT] * 30:
+    for line in [WAIT_ACTION] * 4 + ["power-on SERVER_A"] + [WAIT_ACTION] * 30:
         _, reward, is_ended, cut, info = env.step(line)
         gained += reward
         if is_ended:
@@ -127,5 +127,5 @@ def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     assert set(required_lines) <= set(lines)
     assert len(set(lines)) == len(lines)
     for line in lines:
-        if line != WAIT:
+        if line != WAIT_ACTION:
             simulator.resolve_names(env.drill.world, parse_input_line(line))

@@ -267,7 +267,7 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
 
 
 def test_a_refused_inject_is_reported_with_its_line() -> None:
-    scenario = scenario_files.find("planned-failover").load()
+    scenario = scenario_files.find_scenario_file("planned-failover").load()
     inject = ClassInstruction(
         number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
     )

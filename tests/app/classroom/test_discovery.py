@@ -20,9 +20,9 @@ import pytest
 from app import doctor
 from app.classroom import addresses, console, conversation, discovery, players, service
 from app.classroom import link as link_module
-from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, parse_invitation
+from app.classroom.code import ADDRESS_MISSING_TEXT, InvalidJoinCodeError, parse_invitation
 from app.classroom.join import JoinFailedError, play_in_class_seat
-from app.classroom.link import HostLink
+from app.classroom.link import SeatConnection
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, get_seat_folder
@@ -79,7 +79,7 @@ def test_a_seat_with_only_the_code_rejoins_after_a_host_restart(
         answers.append(host.invited.addresses)
         code = parse_invitation(host.code.partition("@")[0])
         seat_log = SeatLog(get_seat_folder(code), "Ann")
-        link = HostLink(code, seat_log)
+        link = SeatConnection(code, seat_log)
         link.start()
         _wait_until(lambda: link.connected)
         host.kill()
@@ -104,7 +104,7 @@ def test_a_silent_disconnection_is_detected_while_nothing_is_sent(
         record = ClassRecord(str(tmp_path / "class.sqlite"), create=False)
         code = f"{code.partition('@')[0]}@127.0.0.1:{relay.port}"
         seat_log = SeatLog(get_seat_folder(parse_invitation(code)), "Ann")
-        link = HostLink(parse_invitation(code), seat_log)
+        link = SeatConnection(parse_invitation(code), seat_log)
         link.start()
         _wait_until(lambda: link.is_answering)
         relay.stop_bytes(closes_connections=False)
@@ -193,7 +193,7 @@ def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     asyncio.run(discovery.announce_class("x", "", ["127.0.0.1"], 1))
-    with pytest.raises(JoinFailedError, match=NEEDS_ADDRESS):
+    with pytest.raises(JoinFailedError, match=ADDRESS_MISSING_TEXT):
         play_in_class_seat(parse_invitation(JOIN_CODE), "Ann", players.play_reference, None, lambda _: None)
 
 

@@ -13,8 +13,8 @@ from app.classroom.code import (
     parse_invitation,
 )
 from app.classroom.messages.codec import ProtocolError
-from app.classroom.messages.requests import REQUESTS
-from app.classroom.rate_limit import BURST, RateLimiter
+from app.classroom.messages.requests import REQUEST_READER
+from app.classroom.rate_limit import BURST_ATTEMPTS, RateLimiter
 
 
 def test_a_code_is_parsed_however_it_is_typed() -> None:
@@ -58,7 +58,7 @@ def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
         if gate.is_allowed("attacker"):
             gate.record_failure("attacker")
             looked_at += 1
-    assert BURST + 15 <= looked_at <= BURST + 20
+    assert BURST_ATTEMPTS + 15 <= looked_at <= BURST_ATTEMPTS + 20
     assert gate.is_allowed("somebody else")
     clock[0] += 1.0
     assert gate.is_allowed("attacker"), "who waits is heard again"
@@ -75,4 +75,4 @@ def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
 )  # fmt: skip
 def test_garbage_is_refused(raw: bytes) -> None:
     with pytest.raises(ProtocolError):
-        REQUESTS.read(raw)
+        REQUEST_READER.read(raw)

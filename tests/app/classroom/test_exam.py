@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.classroom.scenario import build_seat_text, parse_scenario
+from app.classroom.scenario import build_seat_scenario_text, parse_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution
@@ -27,7 +27,7 @@ def list_answer_texts(scenario: Scenario) -> list[str]:
 @pytest.mark.parametrize("name", dict.fromkeys((*DRILL_NAMES[::9], "random-trouble-hard")))
 def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     scenario = load_shipped_scenario(name)
-    text = build_seat_text(scenario, DrillMode.EXAM)
+    text = build_seat_scenario_text(scenario, DrillMode.EXAM)
     seats = parse_scenario(text, name)
     secrets = list_answer_texts(scenario)
     assert secrets
@@ -47,4 +47,4 @@ def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
 
 def test_outside_an_exam_a_seat_gets_the_complete_scenario() -> None:
     scenario = load_shipped_scenario("planned-failover")
-    assert build_seat_text(scenario, DrillMode.PRACTICE) == scenario.text
+    assert build_seat_scenario_text(scenario, DrillMode.PRACTICE) == scenario.text

@@ -18,7 +18,7 @@ import pytest
 
 from app import cli
 from app.classroom import console
-from app.classroom.bus import Bus, BusUnavailableError
+from app.classroom.bus import MessageBus, BusUnavailableError
 from app.classroom.messages.codec import encode
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.app.classroom.test_parts import find_schema_differences
@@ -253,7 +253,7 @@ def test_two_hosts_need_a_shared_database(tmp_path: Path, capsys: pytest.Capture
 def test_an_unreachable_nats_server_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.classroom.bus.CONNECT_TIMEOUT_S", 0.3)
     with pytest.raises(BusUnavailableError, match="the NATS server cannot be used: "):
-        asyncio.run(Bus(url, "x").connect())
+        asyncio.run(MessageBus(url, "x").connect())
 
 
 def test_no_message_contains_a_password() -> None:

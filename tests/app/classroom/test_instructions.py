@@ -9,7 +9,7 @@ import pytest
 from app.classroom.instructions import InstructionIndex
 from app.classroom.live_board import ClassDashboard
 from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
-from app.classroom.pace import PAUSED_S, ClassPace
+from app.classroom.pace import PAUSED_AFTER_S, ClassPace
 from app.classroom.plan import LessonPlan
 from app.classroom.seat_state import SeatState
 from tests.class_process import build_class
@@ -40,13 +40,13 @@ def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() 
         ]
     )
     book.add([build_instruction(5, 1), build_instruction(4, 2)])  # The second instruction 4 is a duplicate.
-    assert [instruction.number for instruction in book.select_for(build_seat_state(1, "Blue"))] == [
+    assert [instruction.number for instruction in book.select_for_seat(build_seat_state(1, "Blue"))] == [
         1,
         3,
         4,
         5,
     ]
-    assert [instruction.number for instruction in book.select_for(build_seat_state(2))] == [1, 2]
+    assert [instruction.number for instruction in book.select_for_seat(build_seat_state(2))] == [1, 2]
     assert sorted(book) == [1, 2, 3, 4, 5]
 
 
@@ -70,7 +70,7 @@ def test_a_run_that_does_not_advance_without_a_freeze_is_shown_as_paused(
     scenario = load_shipped_scenario("planned-failover")
     the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
     seat, now_s = build_seat_state(1), 100.0
-    seat.away = True  # The seat is connected to another host.
+    seat.is_at_other_host = True  # The seat is connected to another host.
     board = ClassDashboard(the_class, 1, {1: seat}, InstructionIndex([]), ClassPace(the_class, scenario))
     monkeypatch.setattr("app.classroom.pace.time.monotonic", lambda: now_s)
 
@@ -83,10 +83,10 @@ def test_a_run_that_does_not_advance_without_a_freeze_is_shown_as_paused(
         return paused_tile.paused, sorted(board.changed_seats)
 
     assert is_paused(wait_s=0.0, tick=700) == (False, [])
-    assert is_paused(wait_s=PAUSED_S, tick=720) == (False, [])
-    assert is_paused(wait_s=PAUSED_S, tick=720) == (True, [1])
+    assert is_paused(wait_s=PAUSED_AFTER_S, tick=720) == (False, [])
+    assert is_paused(wait_s=PAUSED_AFTER_S, tick=720) == (True, [1])
     assert is_paused(wait_s=1.0, tick=720) == (True, [])
     assert is_paused(wait_s=1.0, tick=720, frozen=True) == (False, [1])
     assert is_paused(wait_s=1.0, tick=720) == (False, [])
-    assert is_paused(wait_s=PAUSED_S, tick=720) == (True, [1])
+    assert is_paused(wait_s=PAUSED_AFTER_S, tick=720) == (True, [1])
     assert is_paused(wait_s=1.0, tick=800) == (False, [1])

@@ -198,7 +198,7 @@ def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
 
 
 MIGRATION_SCRIPTS = [
-    file for file in sorted(records.MIGRATIONS.glob("*.sql")) if "postgresql" not in file.stem
+    file for file in sorted(records.MIGRATIONS_FOLDER.glob("*.sql")) if "postgresql" not in file.stem
 ]
 RECORD_VERSIONS = sorted({file.stem[:4] for file in MIGRATION_SCRIPTS})
 

@@ -250,7 +250,7 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
         f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
     )
     record = ClassRecord(str(database), create=False)
-    record.change_columns(plan=plan)
+    record.change_part_columns(plan=plan)
     record.store_instructions([ClassInstruction(kind="message", text=f"{name.upper()} has found it")])
     record.close()
     with closing(sqlite3.connect(database)) as reader:
@@ -334,7 +334,7 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
 
 def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> None:
     record = ClassRecord(str(database), create=False)
-    record.change_seats([1, 2], group_name="Falcons")
+    record.change_seat_columns([1, 2], group_name="Falcons")
     seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
     record.store_seats_and_entries([seat], {})
     typed = (
@@ -375,7 +375,7 @@ def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
 
 def test_versions_of_seats_are_in_the_report(database: Path) -> None:
     record = ClassRecord(str(database), create=False)
-    record.change_seats([2], version="0.0.1 <b>")
+    record.change_seat_columns([2], version="0.0.1 <b>")
     record.close()
     files = export_report(database)
     assert "Seats with version 0.0.1 &lt;b&gt;: 2." in files["class.html"].decode()
@@ -463,10 +463,10 @@ def test_end_of_the_class_is_no_mistake_of_the_seat(instruction: int) -> None:
     log = ClassSeatLog(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
     seat = review_seat(log, pdf=False, curve_s=600.0, language_code="en")
     assert seat.verdict["ended_by"] == ("instructor" if instruction else "asked")
-    assert ("ended by the instructor, after 2:00.0" in seat.page) is bool(instruction)
+    assert ("ended by the instructor, after 2:00.0" in seat.debrief_html) is bool(instruction)
     assert seat.regret_analysis is not None
     assert any(move.line == "finish" for move in seat.regret_analysis.moves) is not bool(instruction)
-    assert ("You ended the drill" in seat.page) is not bool(instruction)
+    assert ("You ended the drill" in seat.debrief_html) is not bool(instruction)
 
 
 def test_refused_command_is_named_as_refused() -> None:

@@ -14,7 +14,7 @@ from app.classroom.messages.replies import (
     InstructorPresence,
     PaceState,
     SeatWelcome,
-    ToSeat,
+    SeatMessage,
 )
 from app.classroom.models import OVER
 from app.classroom.seat import POSITION_ENTRY_TICKS, ClassEndedError, SeatRun
@@ -30,7 +30,7 @@ class StubLink:
     """Replacement for the link to the host. The test provides the messages of the host."""
 
     def __init__(self) -> None:
-        self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
+        self.incoming: SimpleQueue[SeatMessage] = SimpleQueue()
         self.tick, self.frozen, self.over = 0, False, False
         self.hand: str | None = None
         self.held = False
@@ -156,7 +156,7 @@ def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: Seat
 def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: StubLink) -> None:
     shown_texts: list[str] = []
     run = build_seat_run(seat_log, link, shown_texts)
-    assert run.raise_hand("hand Which server?")
+    assert run.execute_hand_command("hand Which server?")
     assert link.hand == "Which server?"
     link.incoming.put(InstructorPresence(looked_at=True, held=True))
     link.incoming.put(HandLowered())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.classroom.suggested_answers import ANSWERS_MAX, suggest_answers
+from app.classroom.suggested_answers import SUGGESTED_ANSWERS_MAX, suggest_answers
 from tests.shipped_scenarios import DRILL_NAMES, load_shipped_scenario
 
 SPLIT = load_shipped_scenario("split-brain")
@@ -30,5 +30,5 @@ def test_suggestion_matches_the_question_and_the_next_goal(
 def test_each_drill_suggests_an_answer_without_revealing_its_solution(name: str) -> None:
     scenario = load_shipped_scenario(name)
     answers = suggest_answers(scenario, "What should I look at on this server?")
-    assert 1 <= len(answers) <= ANSWERS_MAX
+    assert 1 <= len(answers) <= SUGGESTED_ANSWERS_MAX
     assert not {hint.type for hint in scenario.hints} & set(answers)

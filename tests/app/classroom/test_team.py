@@ -15,8 +15,8 @@ import pytest
 
 from app.classroom.code import Invitation, parse_invitation
 from app.classroom.messages.codec import ProtocolError
-from app.classroom.messages.team import TEAM_REQUESTS, TeamRole, TeamRoles
-from app.classroom.team.member import TeamMember
+from app.classroom.messages.team import TEAM_REQUEST_READER, TeamRole, TeamRoles
+from app.classroom.team.member import TeamConnection
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
 from tests.class_process import WAIT_S_MAX, RawClient, run_host
@@ -28,7 +28,7 @@ ORDER = "plug in the cable of PAY1"
 
 def request_roles(invitation: Invitation, name: str) -> list[TeamRole]:
     """Return the roles of the team with their members."""
-    member = TeamMember(invitation, name, "")
+    member = TeamConnection(invitation, name, "")
     member.start()
     try:
         message = member.incoming.get(timeout=WAIT_S_MAX)
@@ -62,7 +62,7 @@ class TeamProcess:
         return self._running.wait(WAIT_S_MAX)
 
 
-class TeamClient(TeamMember):
+class TeamClient(TeamConnection):
     """Simulated member of a team that stores all received messages."""
 
     def __init__(self, invited: Invitation, name: str, role: str, takes_over: bool = False) -> None:
@@ -211,7 +211,7 @@ def test_a_role_stays_with_its_member_after_a_restart(tmp_path: Path) -> None:
 
 def test_a_team_input_needs_a_number() -> None:
     with pytest.raises(ProtocolError):
-        TEAM_REQUESTS.read('{"kind": "do", "line": "note x"}')
+        TEAM_REQUEST_READER.read('{"kind": "do", "line": "note x"}')
 
 
 @pytest.mark.parametrize("is_full", [True, False])

@@ -18,7 +18,7 @@ from app.classroom.models import Seat
 from app.classroom.plan import InvalidPlanError, LessonPlan, read_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
-from app.classroom.trial import PersonScores, compare_groups, read_people
+from app.classroom.trial import PersonScores, compare_groups, read_person_scores
 from engine.drill.running.drill import Drill
 from tests.class_process import RawClient, build_class, join, run_host
 from tests.shipped_scenarios import load_shipped_scenario
@@ -122,7 +122,7 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
         record.store_seats_and_entries([], {seat.id: acts})
     file = folder / f"{name}.zip"
-    file.write_bytes(class_files.build_archive(record))
+    file.write_bytes(class_files.build_class_archive(record))
     record.close()
     return file
 
@@ -144,7 +144,7 @@ def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.Captu
     assert {row["difference"] for row in analysis} == {"0.0"}
     class_without = export_class(tmp_path, "without", {"Ann": 10}, {})
     with pytest.raises(InvalidSeatLogError, match="no seat has a group"):
-        read_people(class_without, class_without, class_without)
+        read_person_scores(class_without, class_without, class_without)
     forged = tmp_path / "forged.zip"
     with zipfile.ZipFile(files[2]) as old, zipfile.ZipFile(forged, "w") as new:
         for member in old.namelist():

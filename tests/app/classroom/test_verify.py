@@ -17,7 +17,7 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.class_files import LogCheck, replay_file
+from app.classroom.class_files import LogCheck, check_class_file
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassInstruction, Seat
@@ -44,7 +44,7 @@ SCENARIO_NAME = "planned-failover"
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return scenario_files.find(SCENARIO_NAME).load()
+    return scenario_files.find_scenario_file(SCENARIO_NAME).load()
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def export_changed_archive(
     record: ClassRecord, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
     """Export the class with changed archive members, and return the path."""
-    raw = class_files.build_archive(record)
+    raw = class_files.build_class_archive(record)
     record.close()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         texts = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -94,7 +94,7 @@ def export_changed_archive(
 
 
 def check_logs(file: Path) -> dict[str, LogCheck]:
-    return {check.name: check for check in replay_file(file)}
+    return {check.name: check for check in check_class_file(file)}
 
 
 def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
 
     file = export_changed_archive(record, tmp_path, simplify_scenario)
     with pytest.raises(InvalidSeatLogError, match="differs from the one that was played"):
-        list(replay_file(file))
+        list(check_class_file(file))
 
 
 def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
@@ -192,12 +192,12 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
     for act in log:
         own_log.append_entry(act.tick, act.line, act.digest)
     own_log.close()
-    (by_file,) = replay_file(own_log.file)
+    (by_file,) = check_class_file(own_log.file)
     assert by_file.verdict == check_logs(export_changed_archive(record, tmp_path))["Ann"].verdict
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
-    report = play_reference(scenario_files.find(SCENARIO_NAME).load()).build_report()
+    report = play_reference(scenario_files.find_scenario_file(SCENARIO_NAME).load()).build_report()
     change(report)
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report))
@@ -269,7 +269,7 @@ def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
             ]
         },
     )
-    with zipfile.ZipFile(io.BytesIO(class_files.build_archive(record_kept))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.build_class_archive(record_kept))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
     record_kept.close()
     (row,) = [row for row in rows if row["name"] == question]
@@ -337,7 +337,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
     run.play(acts)
-    known_plans = certificates.load_plans(run.drill)[:1]
+    known_plans = certificates.load_certified_plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
         judge_log(scenario, scenario.seed, "practice", acts),
         (run.drill.world.t_s, run_to_completion(search_value(cast("SearchDrill", run.drill), known_plans))),

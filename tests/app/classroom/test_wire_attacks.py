@@ -14,8 +14,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
-from app.classroom.log_entries import LINE_MAX, TICK_MAX
-from app.classroom.messages.codec import BYTES_MAX
+from app.classroom.log_entries import LINE_LENGTH_MAX, TICK_MAX
+from app.classroom.messages.codec import HOST_MESSAGE_BYTES_MAX
 from app.classroom.record import ClassRecord
 from tests.class_process import HostProcess, RawClient, join, run_host
 from tests.forked import run_program
@@ -79,8 +79,8 @@ MALFORMED_MESSAGES: dict[str, object] = {
     "a question that is too long": build_status(hand="x" * 201),
     "half a character": '{"kind":"at","tick":0,"frozen":false,"hand":"\\ud800"}',
     "bytes that are no text": b'{"kind":"at","tick":0,"frozen":false,"hand":"\xff"}',
-    "a frame at the limit": "x" * (BYTES_MAX - 1),
-    "a frame beyond the limit": "x" * (BYTES_MAX + 1),
+    "a frame at the limit": "x" * (HOST_MESSAGE_BYTES_MAX - 1),
+    "a frame beyond the limit": "x" * (HOST_MESSAGE_BYTES_MAX + 1),
     "acts that are no list": {"kind": "acts", "acts": {"0": 1}},
     "501 acts": build_actions_message(*[build_entry(number) for number in range(1, 502)]),
     "an act with a truth value": build_actions_message(build_entry(True)),
@@ -90,7 +90,7 @@ MALFORMED_MESSAGES: dict[str, object] = {
     "an act before the start": build_actions_message(build_entry(1, -1)),
     "an act without a line": build_actions_message(build_entry(1, 1, None)),
     "an act with NUL": build_actions_message(build_entry(1, 1, "note a\0b")),
-    "an act that is too long": build_actions_message(build_entry(1, 1, "x" * (LINE_MAX + 1))),
+    "an act that is too long": build_actions_message(build_entry(1, 1, "x" * (LINE_LENGTH_MAX + 1))),
     "an act with a false hash": build_actions_message(build_entry(1, 1, "", "Z" * 32)),
     "an answer to nothing": build_actions_message(build_entry(1, 1, "", "", 999)),
     "an answer below zero": build_actions_message(build_entry(1, 1, "", "", -1)),
@@ -155,7 +155,7 @@ def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: st
 HOSTILE_LINES = [
     " ", "\t", "\u2003", "\n", "@", "@@ @", "sent-back", "rewind 1", "finish finish", "sql", "sql SERVER_A",
     "connect BANK1 " + "[" * 30_000, "batch " + "{" * 30_000, "add-node SQLFCI1 SQLFCI1", "answer", "answer x -1",
-    "sql SERVER_A " + "(" * 30_000, "sql SERVER_A WHILE 1=1 PRINT 1", "x" * LINE_MAX, "‮power-off SERVER_A",
+    "sql SERVER_A " + "(" * 30_000, "sql SERVER_A WHILE 1=1 PRINT 1", "x" * LINE_LENGTH_MAX, "‮power-off SERVER_A",
     "degrade SERVER_A SERVER_B latency_ms=nan", "note " + "\ufeff" * 1_000,
 ]  # fmt: skip
 
@@ -318,8 +318,10 @@ def test_seats_that_never_read_delay_neither_instructor_nor_other_seats(host: Ho
         slowest_s = 0.0
         for turn in range(LINES_SENT_PER_SEAT):
             start_s = time.monotonic()
-            instructor.request_reply({"kind": "instruct", "what": "message", "text": "x" * LINE_MAX}, "done")
-            assert len(tom.receive_message("instruction")["text"]) == LINE_MAX
+            instructor.request_reply(
+                {"kind": "instruct", "what": "message", "text": "x" * LINE_LENGTH_MAX}, "done"
+            )
+            assert len(tom.receive_message("instruction")["text"]) == LINE_LENGTH_MAX
             instructor.request_reply({"kind": ("freeze", "go")[turn % 2]}, "done")
             tom.receive_message("state")
             slowest_s = max(slowest_s, time.monotonic() - start_s)
@@ -371,7 +373,7 @@ def test_the_size_of_fragmented_messages_is_limited(host: HostProcess) -> None:
         eve.send_fragments([text[:10], text[10:]])
         eve.request_reply(build_actions_message(build_entry(1, 10)), "acknowledged")
         with suppress(ConnectionClosed):
-            eve.send_fragments(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
+            eve.send_fragments(["x" * 1_000] * (HOST_MESSAGE_BYTES_MAX // 1_000 + 2))
         assert kay.request_reply(build_actions_message(build_entry(1, 10)), "acknowledged")["number"] == 1
 
 

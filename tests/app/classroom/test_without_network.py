@@ -12,7 +12,7 @@ import pytest
 from app import cli
 from app.classroom import players
 from app.classroom.code import Invitation
-from app.classroom.join import Participation, play_in_class_seat
+from app.classroom.join import ParticipationResult, play_in_class_seat
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_handout
 from engine.drill.running.drill import Drill
@@ -55,7 +55,7 @@ def seat_file(host: HostProcess, folder: Path) -> Path:
     return file
 
 
-def play_script(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
+def play_script(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> ParticipationResult:
     lines, problems = parse_script("\n".join(script))
     assert not problems
     return play_in_class_seat(assignment, name, players.create_input_player(lines), None, lambda _: None)
@@ -101,7 +101,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
         assert by_network.unacknowledged_count == 0
         by_file.append(play_script(read_handout(seat_file), f"file {n}", script))
     assert not any(row.has_host for row in by_file)
-    lines = [f"hand in {row.file}" for row in by_file]
+    lines = [f"hand in {row.log_file}" for row in by_file]
     replies = run_console(folder, *lines, lines[0])  # A log that is submitted twice counts once.
     assert [reply["kind"] for reply in replies] == ["done"] * (len(INPUT_SCRIPTS) + 1)
     board = export_verdicts(folder, tmp_path)
@@ -125,7 +125,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     drill.advance_to(known_acts[-1].tick + 500)
     second_file = tmp_path / "more.seat"
     last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])
-    second_file.write_text(Path(attended.file).read_text() + last + "\n")
+    second_file.write_text(Path(attended.log_file).read_text() + last + "\n")
     assert [reply["kind"] for reply in run_console(folder, f"hand in {second_file}")] == ["done"]
     assert len(record.read_entries(seat.id)) == len(known_acts) + 1
     record.close()
@@ -135,7 +135,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
-    honest = Path(play_script(read_handout(seat_file), "Eve", INPUT_SCRIPTS[1]).file)
+    honest = Path(play_script(read_handout(seat_file), "Eve", INPUT_SCRIPTS[1]).log_file)
     head, *log = honest.read_text().splitlines()
     header = json.loads(head)
 

@@ -57,7 +57,7 @@ def test_an_unreachable_speed_is_refused() -> None:
 
 
 def test_a_question_without_an_answering_line_ends_the_run() -> None:
-    scenario = load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
+    scenario = load_scenario(scenario_files.find_scenario_file("lab").text + QUESTION_SCENARIO, "lab.toml")
     drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     lines: list[str] = []
     play_live(drill, 1000.0, 60.0, io.StringIO(""), lines.append)

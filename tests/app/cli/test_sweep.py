@@ -46,7 +46,7 @@ def test_ctrl_c_keeps_finished_runs(
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     played_job = sweep.play_job
 
-    def play_job(job: sweep.Job) -> RunOutcome:
+    def play_job(job: sweep.SweepJob) -> RunOutcome:
         if job[-1] == 4:
             signal.raise_signal(signal.SIGINT)
         return played_job(job)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.trials import HelperProcess, SearchProcesses
+from app.cli.trials import HelperProcess, DistributedSearch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, SearchLimits, PlanPlayer, run_trials
@@ -68,9 +68,9 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     helpers: int, cluster: bool, small: Scenario, local_search: ParSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.cli.trials.TRIAL_DURATION_S", 0.1)
-    monkeypatch.setattr("app.cli.trials.RESULT_WAIT_S", 0.0)
+    monkeypatch.setattr("app.cli.trials.RESULT_WAIT_MAX_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
-    crew = SearchProcesses(
+    crew = DistributedSearch(
         small, small.seed, [HelperProcess(executor, is_cluster=cluster) for executor in executors]
     )
     search_result = complete_search(
@@ -96,7 +96,7 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
             return Future()
 
     before = signal.getsignal(signal.SIGINT)
-    SearchProcesses(small, small.seed, [HelperProcess(Executor())])
+    DistributedSearch(small, small.seed, [HelperProcess(Executor())])
     assert handlers == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) is before
 

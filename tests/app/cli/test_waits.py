@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.waits import (
     REPORT_INTERVAL_S,
-    TerminalProgress,
+    ProgressPrinter,
     catch_interrupts,
     count_with_progress,
     run_with_progress,
@@ -45,7 +45,7 @@ def test_progress_names_the_total(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    progress = TerminalProgress()
+    progress = ProgressPrinter()
     clock[0] += 7.0
     progress.report("3 nodes", " of 60 s")
     assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"

@@ -14,12 +14,17 @@ from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from app.export import body, course_svg, curve_svg
-from app.export.page import build_page
+from app.export.page import build_debrief_html
 from app.export.runbook import build_reference_runbook, build_runbook
-from app.export.sheets import build_sheets
-from app.export.source import ExportSource, as_json, build_source
+from app.export.sheets import build_csv_tables
+from app.export.source import ExportSource, as_json, build_export_source
 from app.files import scenario_files
-from app.view_models.value_curve import TONES, find_marked_segments, format_move, list_refused
+from app.view_models.value_curve import (
+    SEGMENT_STYLES,
+    find_marked_segments,
+    format_segment,
+    list_refused_batches,
+)
 from engine.drill.par.account import LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.regret import analyze_regret
 from engine.drill.running.drill import Drill
@@ -48,7 +53,7 @@ def source() -> ExportSource:
         advance_drill(drill, at_s)
         drill.apply_line(line)
     drill.advance_to(drill.end_tick or 0)
-    return replace(build_source(drill), regret_analysis=run_to_completion(analyze_regret(drill)))
+    return replace(build_export_source(drill), regret_analysis=run_to_completion(analyze_regret(drill)))
 
 
 class HtmlChecker(HTMLParser):
@@ -87,18 +92,18 @@ def check_html(text: str) -> HtmlChecker:
 
 
 def test_the_page_is_self_contained(source: ExportSource) -> None:
-    text = build_page(source)
+    text = build_debrief_html(source)
     problems = check_html(text)
     assert (problems.wrong, problems.open) == ([], [])
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in problems.tags}
     assert all((attrs.get("href") or "#").startswith("#") for _, attrs in problems.tags)
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
     assert "default-src 'none'" in text
-    assert build_page(source) == text
+    assert build_debrief_html(source) == text
 
 
 def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
-    problems = check_html(build_page(source))
+    problems = check_html(build_debrief_html(source))
     tags = dict(problems.tags)
     assert tags["html"]["lang"] == "en"
     assert sum(tag == "h1" for tag, _ in problems.tags) == 1
@@ -113,9 +118,9 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     """The chart has an axis, a legend, and a number for each input and wait. A table explains the numbers."""
-    refused = list_refused(source.report)
+    refused = list_refused_batches(source.report)
     assert refused, "a command of this run is refused"
-    svg_text = curve_svg.draw_curve(require(source.regret_analysis), {}, refused)
+    svg_text = curve_svg.draw_value_curve(require(source.regret_analysis), {}, refused)
     assert re.search(r"<text [^>]*>75</text>", svg_text), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", svg_text), "times below"
     assert ">blunder: 15 or more</text>" in svg_text
@@ -126,13 +131,13 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
     assert {str(n) for n, move in enumerate(moves, 1) if move.regret >= 0.5} <= set(numbers)
     assert svg_text.count("<circle") == len(verbs)
-    page_text = build_page(source)
+    page_text = build_debrief_html(source)
     assert svg_text in page_text
     assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}, None, refused))}</td><td>"
-        assert row + TONES[move.label][0] in page_text
-    assert "Compared with the best possible" not in build_page(replace(source, regret_analysis=None))
+        row = f"<tr><td>{number}</td><td>{body.escape_text(format_segment(move, {}, None, refused))}</td><td>"
+        assert row + SEGMENT_STYLES[move.label][0] in page_text
+    assert "Compared with the best possible" not in build_debrief_html(replace(source, regret_analysis=None))
 
 
 def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
@@ -142,7 +147,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
         RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
     )
     account = RegretAnalysis(moves, 50.0, chance)
-    assert "point of no return 0:10.0</text>" in curve_svg.draw_curve(account, {})
+    assert "point of no return 0:10.0</text>" in curve_svg.draw_value_curve(account, {})
     sections = dict(body.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
     comparison = sections["Compared with the best possible"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
@@ -151,13 +156,13 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
 
 
 def test_texts_from_outside_are_escaped(source: ExportSource) -> None:
-    text = build_page(source)
+    text = build_debrief_html(source)
     assert "<script>" not in text
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
 
 
 def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> None:
-    text = build_page(source)
+    text = build_debrief_html(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
         assert body.escape_text(mistake.what) in text
@@ -188,7 +193,7 @@ def test_questions_are_listed(source: ExportSource) -> None:
     asked_drill = advance_drill(build_drill_with_question(), 21)
     asked_drill.apply_line("answer next 2")
     advance_drill(asked_drill, 300)
-    text = build_page(build_source(asked_drill))
+    text = build_debrief_html(build_export_source(asked_drill))
     assert "Sales waits for SERVER_A." in text
     assert "The mirror was in step and sees the witness." in text
 
@@ -198,13 +203,13 @@ def test_the_exported_page_of_free_play_shows_no_points() -> None:
     free_drill.apply_line("power-off SERVER_A")
     advance_drill(free_drill, 60)
     free_drill.end_now()
-    text = build_page(build_source(free_drill))
+    text = build_debrief_html(build_export_source(free_drill))
     assert "Free play, no points" in text
     assert check_html(text).open == []
 
 
 def test_of_many_databases_a_limited_number_is_drawn() -> None:
-    source = build_source(play_idle(load_shipped_scenario("split-application")))
+    source = build_export_source(play_idle(load_shipped_scenario("split-application")))
     assert (
         len(course_svg.select_lanes(source.review.lanes))
         == len(source.review.lanes)
@@ -218,7 +223,9 @@ def test_of_many_databases_a_limited_number_is_drawn() -> None:
 
 
 def test_exported_tables_can_be_read_back(source: ExportSource) -> None:
-    tables = {name: list(csv.DictReader(io.StringIO(text))) for name, text in build_sheets(source).items()}
+    tables = {
+        name: list(csv.DictReader(io.StringIO(text))) for name, text in build_csv_tables(source).items()
+    }
     assert len(tables["events.csv"]) == len(source.report["events"])
     assert [row["name"] for row in tables["score.csv"]] == [
         i["name"] for i in source.report["score"]["items"]
@@ -236,7 +243,9 @@ def test_no_exported_text_is_a_spreadsheet_formula() -> None:
     played_drill.apply_line("note =HYPERLINK(1)")
     (row,) = [
         r
-        for r in csv.DictReader(io.StringIO(build_sheets(build_source(played_drill))["events.csv"]))
+        for r in csv.DictReader(
+            io.StringIO(build_csv_tables(build_export_source(played_drill))["events.csv"])
+        )
         if r["kind"] == "note"
     ]
     assert row["text"] == "'=HYPERLINK(1)"
@@ -284,16 +293,16 @@ def test_the_pdf_has_one_page_and_an_annex(name: str, tmp_path: Path) -> None:
 
     from app.export import pdf
 
-    idle_drill = play_idle(scenario_files.find(name).load())
+    idle_drill = play_idle(scenario_files.find_scenario_file(name).load())
     file = tmp_path / "debrief.pdf"
-    pages = pdf.write_pdf(build_source(idle_drill), file)
+    pages = pdf.write_debrief_pdf(build_export_source(idle_drill), file)
     data = file.read_bytes()
     assert data.startswith(b"%PDF-")
     assert len(re.findall(rb"/Type\s*/Page\b", data)) == pages > 2
     writer = QPdfWriter(str(tmp_path / "other.pdf"))
     writer.setResolution(pdf.DOTS_PER_INCH)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
-    assert pdf._lay_out_first_page(build_source(idle_drill), writer).pageCount() == 1
+    assert pdf._lay_out_first_page(build_export_source(idle_drill), writer).pageCount() == 1
 
 
 def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
@@ -301,4 +310,6 @@ def test_an_unwritable_file_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
 
     (tmp_path / "file").write_text("")
     with pytest.raises(pdf.PdfWriteError, match="cannot be written"):
-        pdf.write_pdf(build_source(play_reference(build_drill().scenario)), tmp_path / "file" / "debrief.pdf")
+        pdf.write_debrief_pdf(
+            build_export_source(play_reference(build_drill().scenario)), tmp_path / "file" / "debrief.pdf"
+        )

@@ -10,7 +10,7 @@ import pytest
 from app import cli
 from app.files import certificates, proof, scenario_files
 from app.files.scenario_files import ScenarioFile
-from app.files.summary import LEVELS
+from app.files.summary import DIFFICULTY_LEVELS
 from engine.drill.par.shapes import ParCertificate, TrapScore
 from tests.assertions import require
 
@@ -20,7 +20,7 @@ DRILL_NAMES = sorted(
 
 
 def test_a_certificate_belongs_to_one_text() -> None:
-    file = scenario_files.find("automatic-failover")
+    file = scenario_files.find_scenario_file("automatic-failover")
     certificate = certificates.load_certificate(file.load())
     assert certificate is not None
     assert certificate["par"]["score"] >= require(certificate["reference"]["score"])
@@ -30,7 +30,10 @@ def test_a_certificate_belongs_to_one_text() -> None:
 
 def test_valid_certificates_report_no_problem() -> None:
     """The certificate of a drill that has changed is invalid until it is renewed."""
-    holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in DRILL_NAMES}
+    holding = {
+        name: certificates.load_certificate(scenario_files.find_scenario_file(name).load())
+        for name in DRILL_NAMES
+    }
     assert any(holding.values())
     for name, holder in holding.items():
         if holder is None:
@@ -38,7 +41,7 @@ def test_valid_certificates_report_no_problem() -> None:
         assert (
             holder["clairvoyant"]["score"] >= holder["par"]["score"] >= (holder["reference"]["score"] or 0.0)
         )
-        assert certificates.list_warnings(holder, name) == []
+        assert certificates.list_certificate_warnings(holder, name) == []
 
 
 @pytest.mark.parametrize(
@@ -52,7 +55,9 @@ def test_valid_certificates_report_no_problem() -> None:
 def test_a_certificate_reports_problems_of_its_drill(
     par: float, reference: float | None, idle: float, messages: list[str]
 ) -> None:
-    warnings_found = certificates.list_warnings(_build_certificate(par, reference, idle), "small.toml")
+    warnings_found = certificates.list_certificate_warnings(
+        _build_certificate(par, reference, idle), "small.toml"
+    )
     assert [
         problem.text[: len(begin)] for problem, begin in zip(warnings_found, messages, strict=True)
     ] == messages
@@ -61,21 +66,23 @@ def test_a_certificate_reports_problems_of_its_drill(
 def test_dependence_on_luck_is_reported() -> None:
     certificate = _build_certificate(100.0, 100.0, 0.0)
     certificate["luck"] = {"seeds": 4, "least": 84.9, "most": 100.0}
-    (problem,) = certificates.list_warnings(certificate, "small.toml")
+    (problem,) = certificates.list_certificate_warnings(certificate, "small.toml")
     assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
     certificate["luck"]["least"] = 85.0
-    assert not certificates.list_warnings(certificate, "small.toml")
+    assert not certificates.list_certificate_warnings(certificate, "small.toml")
 
 
 def test_an_unsolved_drill_is_reported() -> None:
     certificate = _build_certificate(60.0, 60.0, 0.0)
-    assert not certificates.list_warnings({**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml")
+    assert not certificates.list_certificate_warnings(
+        {**certificate, "shortest": ["30 power-on SERVER_A"]}, "small.toml"
+    )
     nothing_costs: ParCertificate = {
         "shortest": None,
         "idle": {"score": 60.0},
         "traps": [{"name": "a", "text": "A.", "best": 60.0}],
     }
-    (problem,) = certificates.list_warnings({**certificate, **nothing_costs}, "small.toml")
+    (problem,) = certificates.list_certificate_warnings({**certificate, **nothing_costs}, "small.toml")
     assert problem.text == "no known plan reaches all goals; the best earns 60 points"
 
 
@@ -84,7 +91,7 @@ def test_a_trap_without_cost_is_reported() -> None:
         {"name": name, "text": f"Trap {name}.", "best": best}
         for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
     ]
-    (problem,) = certificates.list_warnings(
+    (problem,) = certificates.list_certificate_warnings(
         {**_build_certificate(100.0, 100.0, 0.0), "traps": traps}, "small.toml"
     )
     assert (
@@ -95,7 +102,7 @@ def test_a_trap_without_cost_is_reported() -> None:
 
 def test_the_details_of_a_drill_state_the_proof() -> None:
     def describe_proof(name: str) -> str:
-        return proof.describe(name, scenario_files.find(name).load().text)
+        return proof.describe_certificate(name, scenario_files.find_scenario_file(name).load().text)
 
     assert describe_proof("automatic-failover").startswith("A full score is possible")
     assert "serious mistakes" in describe_proof("false-failovers")
@@ -104,15 +111,15 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     """If this fails, BLUNDER_RATE_BOUNDS is outdated: `python -m tests.par_proofs --blunders` prints current values."""
-    counted = Counter(map(proof.get_level, DRILL_NAMES))
-    assert all(abs(counted[level] - len(DRILL_NAMES) / 4) <= 4 for level in LEVELS), counted
+    counted = Counter(map(proof.get_drill_difficulty, DRILL_NAMES))
+    assert all(abs(counted[level] - len(DRILL_NAMES) / 4) <= 4 for level in DIFFICULTY_LEVELS), counted
 
 
 def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
     """The author rates the required knowledge. The measured level shows how easily the drill fails."""
     for file in scenario_files.list_all_files()[0]:
-        measured, level = proof.get_level(file.name), file.load().level
-        assert not measured or abs(LEVELS.index(measured) - LEVELS.index(level)) <= 1, (
+        measured, level = proof.get_drill_difficulty(file.name), file.load().level
+        assert not measured or abs(DIFFICULTY_LEVELS.index(measured) - DIFFICULTY_LEVELS.index(level)) <= 1, (
             file.name,
             level,
             measured,

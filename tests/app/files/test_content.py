@@ -17,7 +17,7 @@ from app.files import content, run_files, scenario_files, sql_files
 from app.files.content import UnreadableFileError
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "class verify": lambda file: list(class_files.replay_file(file)),
+    "class verify": lambda file: list(class_files.check_class_file(file)),
     "hand-in": lambda file: console.parse_requests(f"hand in {file}"),
     "hand-out": seat_log.read_handout,
     "plan": plan.read_plan,
@@ -93,6 +93,6 @@ def test_a_json_error_is_reported_without_the_text_of_python(tmp_path: Path) -> 
 
 def test_scenarios_share_the_sentences(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b"title = '\xe9'")
-    assert describe_refusal(lambda file: scenario_files.find(str(file)), tmp_path / "a.toml").endswith(
-        "is not UTF-8 text (byte 10)"
-    )
+    assert describe_refusal(
+        lambda file: scenario_files.find_scenario_file(str(file)), tmp_path / "a.toml"
+    ).endswith("is not UTF-8 text (byte 10)")

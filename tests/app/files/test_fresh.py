@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from app.files import generated_drills, proof, scenario_files
-from app.files.summary import LEVELS
+from app.files.summary import DIFFICULTY_LEVELS
 from engine.drill.authoring.variants import pick_values
 from engine.drill.par.shapes import ParCertificate
 from engine.generators import run_to_completion
@@ -23,24 +23,27 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
     assert result.seed == 4711
     assert result.certificate["par"]["score"] >= require(result.certificate["reference"]["score"]) >= 90.0
     assert result.certificate["idle"]["score"] < 50.0
-    assert result.difficulty in LEVELS
+    assert result.difficulty in DIFFICULTY_LEVELS
     assert result.scenario.level == result.difficulty
     assert result.description.startswith(f"A new random drill: 6 min, {result.difficulty}. Checked with ")
 
 
 def test_generated_drills_vary_and_match_the_wanted_level() -> None:
-    scenarios = [load_shipped_scenario(name) for name in generated_drills.GENERATORS]
+    scenarios = [load_shipped_scenario(name) for name in generated_drills.GENERATOR_NAMES]
     candidates = list(generated_drills.draw_candidates(scenarios, "intermediate", itertools.count().__next__))
     assert [
         scenario.name for scenario, _ in itertools.groupby(candidates, key=lambda pick: pick[0])
-    ] == sorted(generated_drills.GENERATORS, key=lambda name: LEVELS.index(proof.get_level(name)))
+    ] == sorted(
+        generated_drills.GENERATOR_NAMES,
+        key=lambda name: DIFFICULTY_LEVELS.index(proof.get_drill_difficulty(name)),
+    )
     picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in candidates]
     assert len(picks) == len({str(pick) for pick in picks}) == 6 + 8 + 42
 
 
 def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
-    monkeypatch.setattr(proof, "get_difficulty", lambda candidate: next(levels))
+    monkeypatch.setattr(proof, "compute_difficulty", lambda candidate: next(levels))
     monkeypatch.setattr(
         generated_drills.GeneratedDrill, "difficulty", property(lambda candidate: candidate.scenario.level)
     )
@@ -76,10 +79,12 @@ def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, actions_tried: int, expected: str
 ) -> None:
     certificate: ParCertificate = {"blunder_share": share, "acts_tried": actions_tried, "choices": acts}
-    assert proof.get_difficulty(certificate) == expected
+    assert proof.compute_difficulty(certificate) == expected
 
 
 def test_the_list_shows_the_difficulty_of_a_drill() -> None:
-    drill = scenario_files.find("automatic-failover").load()
-    assert proof.get_level(drill.name) in LEVELS
-    assert "difficulty" not in proof.describe(drill.name, drill.text), "the level is the one difficulty shown"
+    drill = scenario_files.find_scenario_file("automatic-failover").load()
+    assert proof.get_drill_difficulty(drill.name) in DIFFICULTY_LEVELS
+    assert "difficulty" not in proof.describe_certificate(drill.name, drill.text), (
+        "the level is the one difficulty shown"
+    )

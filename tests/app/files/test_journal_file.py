@@ -8,7 +8,7 @@ import pytest
 
 from app.files import run_files, scenario_files
 from app.files.journal_file import JournalFile
-from app.host import Host
+from app.host import RunHost
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time import verify
@@ -20,8 +20,8 @@ LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
 def truncated_file(tmp_path: Path) -> Path:
     """Return the file of a run of three seconds, cut off by a kill during a write."""
     file = tmp_path / "run.json"
-    drill = Drill(load_scenario(scenario_files.find("lab").text, "lab.toml"), None)
-    host = Host()
+    drill = Drill(load_scenario(scenario_files.find_scenario_file("lab").text, "lab.toml"), None)
+    host = RunHost()
     record = JournalFile(drill, str(file))
     host.open_run(drill, record)
     host.play()

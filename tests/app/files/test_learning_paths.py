@@ -45,7 +45,7 @@ def test_technology_matches_the_contents_of_the_drill(drills: dict[str, Scenario
 def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario]) -> None:
     for path in load_learning_paths().values():
         first = drills[path.drills[0]]
-        assert summary.LEVELS.index(first.level) <= 1, "a path begins with what a newcomer can do"
+        assert summary.DIFFICULTY_LEVELS.index(first.level) <= 1, "a path begins with what a newcomer can do"
         assert [get_position_in_path(name) for name in path.drills] == list(range(1, len(path.drills) + 1))
     assert get_position_in_path("no-such-drill") > len(drills)
 
@@ -74,11 +74,13 @@ def test_the_search_index_has_errors_views_commands_and_symptoms(
 def test_a_stored_summary_with_an_unknown_technology_is_ignored(
     drills: dict[str, Scenario], tmp_path: Path
 ) -> None:
-    files = [scenario_files.find("lab")]
+    files = [scenario_files.find_scenario_file("lab")]
     (first,), _ = summaries.read_summaries(files, tmp_path)
-    text = (tmp_path / summary.FILE_NAME).read_text()
+    text = (tmp_path / summary.CACHE_FILE_NAME).read_text()
     assert asdict(first)["technology"] == "mirroring"
-    (tmp_path / summary.FILE_NAME).write_text(text.replace('"technology": "mirroring"', '"technology": "x"'))
+    (tmp_path / summary.CACHE_FILE_NAME).write_text(
+        text.replace('"technology": "mirroring"', '"technology": "x"')
+    )
     assert summary.load_summaries(tmp_path) == {}
     assert summaries.read_summaries(files, tmp_path)[0] == [first]
 

@@ -52,7 +52,7 @@ def list_drills() -> list[object]:
 
 
 def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
-    scenario = scenario_files.find(name).load()
+    scenario = scenario_files.find_scenario_file(name).load()
     certificate = certificates.load_certificate(scenario)
     if certificate is None:
         pytest.skip("the drill was changed since")

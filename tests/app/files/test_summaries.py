@@ -15,7 +15,7 @@ from tests.error_numbers import build_summaries
 
 @pytest.fixture
 def files() -> list[ScenarioFile]:
-    return [scenario_files.find(name) for name in ("lab", "automatic-failover")]
+    return [scenario_files.find_scenario_file(name) for name in ("lab", "automatic-failover")]
 
 
 def refuse_to_load(self: ScenarioFile) -> None:
@@ -55,12 +55,12 @@ def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
     )
     (changed_summary,), _ = summaries.read_summaries([changed], tmp_path)
     assert changed_summary.title == "My lab"
-    assert "Database mirroring lab" not in (tmp_path / summary.FILE_NAME).read_text()
+    assert "Database mirroring lab" not in (tmp_path / summary.CACHE_FILE_NAME).read_text()
 
 
 @pytest.mark.parametrize("cache_text", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
 def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, cache_text: str) -> None:
-    (tmp_path / summary.FILE_NAME).write_text(cache_text)
+    (tmp_path / summary.CACHE_FILE_NAME).write_text(cache_text)
     summaries_read, problems = summaries.read_summaries(files, tmp_path)
     assert [summary.name for summary in summaries_read] == ["lab", "automatic-failover"]
     assert problems == []
@@ -74,9 +74,9 @@ def test_an_unusable_cache_entry_is_ignored(
 ) -> None:
     first = summaries.read_summaries(files, tmp_path)
     assert list(summary.load_summaries(tmp_path).values()) == first[0]
-    entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
+    entries = json.loads((tmp_path / summary.CACHE_FILE_NAME).read_text())
     entries[next(iter(entries))] |= invalid_fields
-    (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
+    (tmp_path / summary.CACHE_FILE_NAME).write_text(json.dumps(entries))
     assert summary.load_summaries(tmp_path) == {}
     assert summaries.read_summaries(files, tmp_path) == first
 
@@ -97,7 +97,7 @@ def test_without_a_folder_nothing_is_stored(files: list[ScenarioFile], tmp_path:
 
 def test_the_shipped_summaries_are_current() -> None:
     """If this fails, `python -m tests.error_numbers --summaries` renews the summaries."""
-    current = resources.files("assets").joinpath(summary.FILE_NAME).read_text("utf-8")
+    current = resources.files("assets").joinpath(summary.CACHE_FILE_NAME).read_text("utf-8")
     assert current == build_summaries()
 
 

@@ -84,10 +84,10 @@ def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> N
     files[0].write_text(OLD_TEXT)
     files[1].mkdir()
     with pytest.raises(OSError, match="not a file"):
-        atomic_write.write_all(dict.fromkeys(files, "new"))
+        atomic_write.write_all_atomically(dict.fromkeys(files, "new"))
     assert (files[0].read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.csv", "b.csv"])
     files[1].rmdir()
-    atomic_write.write_all(dict.fromkeys(files, "new"))
+    atomic_write.write_all_atomically(dict.fromkeys(files, "new"))
     assert [file.read_text() for file in files] == ["new", "new"]
 
 

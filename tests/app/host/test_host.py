@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from app.files import scenario_files
-from app.host import Host, NoRecorder, RecordingError
+from app.host import RunHost, NullRecorder, RecordingError
 from app.host.host import FRAME_BUDGET_S
 from app.host.inbox import build_sentence
-from app.host.playback import ELAPSED_MS_MAX, STATE_KINDS
-from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
+from app.host.playback import ELAPSED_MS_MAX, STATE_EVENT_KINDS
+from app.host.recorder import HASH_INTERVAL_MS, HEARTBEAT_INTERVAL_MS
 from app.words import language
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
@@ -65,7 +65,7 @@ class RecordedHost:
         self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: DrillMode = DrillMode.LAB
     ) -> None:
         self.record = ListRecorder()
-        self.session = Host(clock=clock)
+        self.session = RunHost(clock=clock)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
                      "lag_reported", "progress", "finished", "looking", "loaded"):  # fmt: skip
@@ -88,7 +88,7 @@ class RecordedHost:
     def finish_search(self) -> None:
         """Run frames until the search or replay is over."""
         for _ in range(10_000):
-            if not self.session.busy:
+            if not self.session.is_busy:
                 return
             self.session.on_frame(16.0)
         raise AssertionError("the search does not end")
@@ -130,9 +130,9 @@ def test_wall_time_and_speed_determine_ticks(desk: RecordedHost) -> None:
 def test_nothing_moves_during_a_pause(desk: RecordedHost) -> None:
     desk.run_frames(10, 100.0)
     assert desk.drill.tick == 0
-    desk.session.toggle()
+    desk.session.toggle_clock()
     desk.run_frames(1, 100.0)
-    desk.session.toggle()
+    desk.session.toggle_clock()
     desk.run_frames(10, 100.0)
     assert desk.drill.tick == 10
     assert desk.list_values("running_changed") == [True, False]
@@ -140,8 +140,8 @@ def test_nothing_moves_during_a_pause(desk: RecordedHost) -> None:
 
 def test_step_advances_one_tick(desk: RecordedHost) -> None:
     desk.session.play()
-    desk.session.step()
-    assert (desk.drill.tick, desk.session.running) == (1, False)
+    desk.session.advance_one_tick()
+    assert (desk.drill.tick, desk.session.is_running) == (1, False)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_frame_lengths_do_not_change_the_run(desk: RecordedHost, lab: Scenario) 
 
 def test_an_input_is_recorded_before_its_events_are_shown(desk: RecordedHost) -> None:
     line_lists: list[list[str]] = []
-    desk.session.happened.connect(lambda _: line_lists.append(list(desk.record.lines)))
+    desk.session.events_occurred.connect(lambda _: line_lists.append(list(desk.record.lines)))
     desk.session.play()
     desk.run_frames(1, 100.0)
     assert desk.session.apply_input("power-off server_a")
@@ -224,7 +224,7 @@ def test_an_unrecorded_input_is_undone(desk: RecordedHost) -> None:
     assert desk.drill.compute_state_hash() == before
     assert [item.line for item in desk.drill.journal] == ["1 note first"]
     assert desk.list_values("drill_changed")[-1] is desk.drill
-    assert not desk.session.running
+    assert not desk.session.is_running
     desk.record.broken = False
     # The same input succeeds when the disk has free space.
     assert desk.session.apply_input("power-off SERVER_A")
@@ -232,8 +232,8 @@ def test_an_unrecorded_input_is_undone(desk: RecordedHost) -> None:
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: RecordedHost) -> None:
     desk.session.play()
-    desk.run_frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
-    assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
+    desk.run_frames(round(HASH_INTERVAL_MS / 100.0) + 1, 100.0)
+    assert len(desk.record.heartbeats) == pytest.approx(HASH_INTERVAL_MS / HEARTBEAT_INTERVAL_MS, abs=2)
     (tick, state_hash) = desk.record.checkpoints[0]
     replayed = replay(desk.drill.scenario, desk.drill.seed, DrillMode.LAB, [], tick)
     assert replayed.compute_state_hash() == state_hash
@@ -250,7 +250,7 @@ def test_a_full_disk_pauses_the_run(desk: RecordedHost) -> None:
     desk.record.broken = True
     desk.session.play()
     desk.run_frames(10, 100.0)
-    assert not desk.session.running
+    assert not desk.session.is_running
     assert desk.list_values("refused") == ["The disk is full."]
 
 
@@ -261,9 +261,9 @@ def test_the_end_is_recorded_and_reported_once(desk: RecordedHost) -> None:
     (report,) = desk.list_values("finished")
     assert desk.record.reports == [report]
     assert report["ended_by"] == "asked"
-    assert not desk.session.running
+    assert not desk.session.is_running
     desk.session.play()
-    assert not desk.session.running
+    assert not desk.session.is_running
     assert not desk.session.apply_input("power-off SERVER_A")
 
 
@@ -274,7 +274,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: RecordedHost, lab
     reference = Drill(lab, mode=DrillMode.LAB)
     reference.apply_line("power-off SERVER_A")
     count_before = len(reference.events)
-    while not any(event.kind in STATE_KINDS for event in reference.events[count_before:]):
+    while not any(event.kind in STATE_EVENT_KINDS for event in reference.events[count_before:]):
         reference.advance_to(reference.tick + 1)
     desk.session.apply_input("power-off SERVER_A")
     desk.session.run_to_state()
@@ -297,10 +297,10 @@ def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
     desk.run_frames(5)
     shares = [share for share in desk.list_values("progress") if share > 0.0]
     assert shares == sorted(set(shares))
-    desk.session.toggle()
+    desk.session.toggle_clock()
     reached = desk.drill.tick
     desk.run_frames(5)
-    assert (desk.drill.tick, desk.session.busy) == (reached, False)
+    assert (desk.drill.tick, desk.session.is_busy) == (reached, False)
     assert 0 < reached < 100_000
     desk.session.close()
 
@@ -355,17 +355,17 @@ def test_a_distant_time_is_restored_over_several_frames_and_can_be_canceled(
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
     desk = RecordedHost(lab, clock=build_ticking_clock(0.04))  # Every slice takes this time.
-    desk.session.open_run(history, NoRecorder())
+    desk.session.open_run(history, NullRecorder())
     assert desk.session.show_time(60_000)
-    assert desk.session.loading
-    assert not desk.session.is_looking_back
+    assert desk.session.is_loading
+    assert not desk.session.is_showing_past
     before = desk.list_values("progress")[-1]
     desk.session.on_frame(16.0)
     assert desk.session.show_time(60_000), "asked for once more it goes on"
     assert desk.list_values("progress")[-1] > before
     assert desk.session.show_time(30_000)
     desk.finish_search()
-    assert (desk.session.is_looking_back, desk.drill.tick) == (True, 30_000)
+    assert (desk.session.is_showing_past, desk.drill.tick) == (True, 30_000)
     assert desk.list_values("progress")[-1] < 0.0
     assert desk.session.show_time(90_000)
     desk.session.cancel()
@@ -379,7 +379,7 @@ def test_a_past_state_is_read_only(desk: RecordedHost, lab: Scenario) -> None:
     end = play_with_fault(desk)
     lines = list(desk.record.lines)
     assert desk.session.show_time(300)
-    assert desk.session.is_looking_back
+    assert desk.session.is_showing_past
     assert desk.list_values("looking") == [True]
     assert desk.drill.tick == 300
     assert (
@@ -388,7 +388,7 @@ def test_a_past_state_is_read_only(desk: RecordedHost, lab: Scenario) -> None:
     assert not desk.session.apply_input("power-off SERVER_A")
     assert "0:03" in desk.list_values("refused")[-1]
     desk.session.show_latest()
-    assert not desk.session.is_looking_back
+    assert not desk.session.is_showing_past
     assert desk.list_values("looking") == [True, False]
     assert desk.drill.compute_state_hash() == end
     assert desk.record.lines == lines
@@ -406,8 +406,8 @@ def test_the_past_can_be_replayed_to_the_present(desk: RecordedHost) -> None:
     events_after = [event for events in desk.list_values("happened")[count_before:] for event in events]
     assert "fault" in {event.kind for event in events_after}
     desk.run_frames(30, 100.0)
-    assert not desk.session.is_looking_back
-    assert not desk.session.running
+    assert not desk.session.is_showing_past
+    assert not desk.session.is_running
     assert (desk.drill.tick, desk.drill.compute_state_hash()) == (2000, end)
     assert len(desk.record.lines) == 1
 
@@ -439,12 +439,12 @@ def test_a_finished_run_is_watched_input_by_input(desk: RecordedHost, lab: Scena
     for item in JOURNAL:
         desk.session.play()
         desk.run_frames(100)
-        assert not desk.session.running
+        assert not desk.session.is_running
         assert (desk.drill.tick, desk.drill.journal[-1].verb) == (item.tick, item.verb)
     for _ in range(2):
         desk.session.play()
         desk.run_frames(100)
-    assert desk.session.is_looking_back  # The past state stays on screen.
+    assert desk.session.is_showing_past  # The past state stays on screen.
     assert desk.drill.compute_state_hash() == history.drill.compute_state_hash()
     assert desk.record.reports == []
 
@@ -494,7 +494,7 @@ why = "Nothing has happened."
 
 @pytest.fixture
 def asking() -> Iterator[RecordedHost]:
-    scenario = load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
+    scenario = load_scenario(scenario_files.find_scenario_file("lab").text + QUESTION_SCENARIO, "lab.toml")
     desk = RecordedHost(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     yield desk
     desk.session.close()
@@ -504,14 +504,14 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: RecordedHost) -> 
     asking.session.set_speed(30.0)
     asking.session.play()
     asking.run_frames(10, 100.0)
-    assert (asking.drill.tick, asking.session.running) == (500, False)
+    assert (asking.drill.tick, asking.session.is_running) == (500, False)
     asking.session.play()
-    asking.session.step()
+    asking.session.advance_one_tick()
     asking.session.run_to_event()
     assert asking.drill.tick == 500
     assert len(asking.list_values("refused")) == 3
     asking.session.apply_input("answer who 1")
-    assert asking.session.running  # The clock ran when the question was asked.
+    assert asking.session.is_running  # The clock ran when the question was asked.
     asking.run_frames(1, 100.0)
     assert asking.drill.tick == 800
 
@@ -522,7 +522,7 @@ def test_answering_a_question_does_not_start_a_paused_run(asking: RecordedHost) 
     assert asking.drill.tick == 500
     asking.session.pause()
     asking.session.apply_input("answer who 2")
-    assert not asking.session.running
+    assert not asking.session.is_running
 
 
 # --- exams --------------------------------------------------------------------------------------------------
@@ -540,24 +540,24 @@ def test_an_exam_evaluates_no_conditions(scored_scenario: Scenario, condition: s
     assert desk.list_values("refused") == [
         "During an exam you get information only from the servers: query them, or let time pass."
     ]
-    assert not desk.session.busy
+    assert not desk.session.is_busy
 
 
 @pytest.mark.parametrize("method_name", ["run_to_event", "run_to_state", "run_to_alarm"])
 def test_an_exam_does_not_stop_at_hidden_events(scored_scenario: Scenario, method_name: str) -> None:
     desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     getattr(desk.session, method_name)()
-    assert not desk.session.busy
+    assert not desk.session.is_busy
     assert "information only from the servers" in desk.list_values("refused")[0]
     practice = RecordedHost(scored_scenario, mode=DrillMode.PRACTICE)
     getattr(practice.session, method_name)()
-    assert practice.session.busy
+    assert practice.session.is_busy
 
 
 def test_an_exam_can_run_to_a_time(scored_scenario: Scenario) -> None:
     desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_to(1000)
-    while desk.session.busy:
+    while desk.session.is_busy:
         desk.session.on_frame(16.0)
     assert desk.drill.tick == 1000
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.host import Host, NoRecorder, RecordingError, Request
+from app.host import RunHost, NullRecorder, RecordingError, InputRequest
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -24,31 +24,31 @@ def lab() -> Scenario:
 
 
 @pytest.fixture
-def host(lab: Scenario) -> Host:
-    host = Host(clock=lambda: 0.0)
-    host.open_run(Drill(lab), NoRecorder())
+def host(lab: Scenario) -> RunHost:
+    host = RunHost(clock=lambda: 0.0)
+    host.open_run(Drill(lab), NullRecorder())
     return host
 
 
-def run_frames(host: Host, request: Request, max_frames: int = 500) -> None:
+def run_frames(host: RunHost, request: InputRequest, max_frames: int = 500) -> None:
     for _ in range(max_frames):
-        if request.answer.done():
+        if request.result_future.done():
             return
         host.on_frame(16.0)
     raise AssertionError(f"no answer to {request.line}")
 
 
-def test_a_batch_returns_its_results(host: Host) -> None:
+def test_a_batch_returns_its_results(host: RunHost) -> None:
     request = host.inbox.post("sql SERVER_A SELECT 1 AS one")
     host.on_frame(0.0)
-    sql_done = request.answer.result(timeout=0).end_data
+    sql_done = request.result_future.result(timeout=0).end_data
     assert isinstance(sql_done, SqlDoneData)
     (result,) = sql_done.results
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
 
 
 def test_an_internal_error_reaches_the_caller_and_is_raised(
-    host: Host, monkeypatch: pytest.MonkeyPatch
+    host: RunHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def raise_internal_error(history: History, line: str) -> None:
         raise ZeroDivisionError
@@ -57,28 +57,28 @@ def test_an_internal_error_reaches_the_caller_and_is_raised(
     request = host.inbox.post("sql SERVER_A SELECT 1")
     with pytest.raises(ZeroDivisionError):
         host.on_frame(0.0)
-    assert isinstance(request.answer.exception(timeout=0), ZeroDivisionError)
+    assert isinstance(request.result_future.exception(timeout=0), ZeroDivisionError)
 
 
-def test_a_waiting_batch_is_answered_when_it_ends(host: Host) -> None:
+def test_a_waiting_batch_is_answered_when_it_ends(host: RunHost) -> None:
     request = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01'")
     host.play()
     host.on_frame(16.0)
-    assert not request.answer.done()
+    assert not request.result_future.done()
     run_frames(host, request)
     assert host.drill is not None
     assert host.drill.world.t_s == pytest.approx(1.0, abs=0.5)
 
 
-def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
+def test_batches_of_one_window_are_answered_in_order(host: RunHost) -> None:
     first = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:00:01' SELECT 'first'")
     second = host.inbox.post("sql SERVER_A SELECT 'second'")
     other_request = host.inbox.post("sql SERVER_A#2 SELECT 'other'")
     host.play()
     host.on_frame(16.0)
-    assert other_request.answer.done()
+    assert other_request.result_future.done()
     run_frames(host, second)
-    rows = [request.answer.result(timeout=0).end_data for request in (first, second, other_request)]
+    rows = [request.result_future.result(timeout=0).end_data for request in (first, second, other_request)]
     assert [isinstance(row, SqlDoneData) and row.results[-1]["rows"] for row in rows] == [
         [["first"]],
         [["second"]],
@@ -86,14 +86,14 @@ def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
     ]
 
 
-def test_an_impossible_request_is_refused_with_a_message(host: Host) -> None:
+def test_an_impossible_request_is_refused_with_a_message(host: RunHost) -> None:
     request = host.inbox.post("power-off SERVER_Z")
     host.on_frame(0.0)
-    assert "SERVER_Z" in request.answer.result(timeout=0).refusal
+    assert "SERVER_Z" in request.result_future.result(timeout=0).refusal
 
 
-def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    class FullDiskRecorder(NoRecorder):
+def test_an_unrecorded_input_is_refused_and_undone(host: RunHost, monkeypatch: pytest.MonkeyPatch) -> None:
+    class FullDiskRecorder(NullRecorder):
         def record_input(self, tick: int, line: str) -> None:
             raise RecordingError("The disk is full.")
 
@@ -101,21 +101,21 @@ def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pyte
     host.open_run(Drill(host.drill.scenario), FullDiskRecorder())
     request = host.inbox.post("power-off SERVER_A")
     host.on_frame(0.0)
-    assert request.answer.result(timeout=0).refusal == "The disk is full."
+    assert request.result_future.result(timeout=0).refusal == "The disk is full."
     assert host.drill.world.computers["SERVER_A"].powered
 
 
-def test_requests_to_a_closed_run_are_refused(host: Host) -> None:
+def test_requests_to_a_closed_run_are_refused(host: RunHost) -> None:
     pending_request = host.inbox.post("sql SERVER_A WAITFOR DELAY '00:01:00'")
     host.on_frame(0.0)
     unseen = host.inbox.post("power-off SERVER_A")
     host.close()
-    assert pending_request.answer.result(timeout=0).refusal
-    assert unseen.answer.result(timeout=0).refusal
+    assert pending_request.result_future.result(timeout=0).refusal
+    assert unseen.result_future.result(timeout=0).refusal
 
 
-def test_requests_from_many_threads_are_answered(host: Host) -> None:
-    requests: list[Request] = []
+def test_requests_from_many_threads_are_answered(host: RunHost) -> None:
+    requests: list[InputRequest] = []
     threads = [
         threading.Thread(
             target=lambda n=n: requests.extend(
@@ -131,20 +131,20 @@ def test_requests_from_many_threads_are_answered(host: Host) -> None:
     host.on_frame(0.0)
     assert len({request.number for request in requests}) == 160
     for request in requests:
-        sql_done = request.answer.result(timeout=0).end_data
+        sql_done = request.result_future.result(timeout=0).end_data
         assert isinstance(sql_done, SqlDoneData)
         assert [sql_done.results[0]["rows"][0][0]] == [int(request.line.split()[-1])]
 
 
-def test_all_viewers_see_the_same_events(host: Host) -> None:
+def test_all_viewers_see_the_same_events(host: RunHost) -> None:
     texts_by_thread: list[list[str]] = [[], []]
     for kinds in texts_by_thread:
-        host.happened.connect(
+        host.events_occurred.connect(
             partial(lambda kinds, events: kinds.extend(event.kind for event in events), kinds)
         )
     host.apply_input("power-off SERVER_A")
     host.run_to(1_000)
-    while host.busy:
+    while host.is_busy:
         host.on_frame(16.0)
     assert texts_by_thread[0] == texts_by_thread[1]
     assert "failover" in texts_by_thread[0] or "state" in texts_by_thread[0]
@@ -165,14 +165,14 @@ def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
         real_time[0] += 0.004
         return real_time[0]
 
-    host, woken = Host(read_clock), []
-    host.open_run(Drill(lab), NoRecorder())
+    host, woken = RunHost(read_clock), []
+    host.open_run(Drill(lab), NullRecorder())
     requests = [host.inbox.post("sql SERVER_A SELECT 1") for _ in range(8)]
     host.inbox.wake = lambda: woken.append(True)
     host.process_inbox()
-    assert [request.answer.done() for request in requests] == [True] * 3 + [False] * 5
+    assert [request.result_future.done() for request in requests] == [True] * 3 + [False] * 5
     assert woken == [True]
     host.process_inbox()
     host.process_inbox()
-    assert requests[-1].answer.done()
+    assert requests[-1].result_future.done()
     assert len(woken) == 2

@@ -14,7 +14,7 @@ def test_stepping_through_events_shows_each_event_and_input_once() -> None:
         run.apply_line(line)
     run.advance_to(6000)
     first = run.seek(0)
-    playback = Playback(run, first, stays=False, at_each_input=False)
+    playback = Playback(run, first, stays_at_end=False, at_each_input=False)
     events = list(first.events)
     while not playback.has_finished:
         new = playback.advance_to(6000, to_event=True)

@@ -8,7 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, PracticedRun, SkillStanding, estimate_skills
+from app.learning.memory import (
+    INTERVAL_DAYS_MAX,
+    WEIGHT_BY_MODE,
+    PracticedRun,
+    SkillEstimate,
+    estimate_skills,
+)
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.modes import DrillMode
@@ -33,7 +39,7 @@ def build_run(
     return PracticedRun(name, mode, score, hints, add_days_to_start(at_day), played_s)
 
 
-def get_quorum_standing(*runs: PracticedRun, today: float) -> SkillStanding:
+def get_quorum_standing(*runs: PracticedRun, today: float) -> SkillEstimate:
     return next(
         s for s in estimate_skills(runs, TRAINED_SKILLS, add_days_to_start(today)) if s.skill.key == "quorum"
     )
@@ -63,7 +69,7 @@ def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: 
 
 def test_nothing_is_due_without_practice() -> None:
     skill = get_quorum_standing(today=0)
-    assert (skill.mastery, skill.runs, skill.last_time, skill.due_time) == (0.0, 0, None, None)
+    assert (skill.mastery, skill.runs, skill.last_practice_time, skill.due_time) == (0.0, 0, None, None)
     assert not skill.is_review_due(add_days_to_start(1000))
 
 
@@ -72,7 +78,9 @@ def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> 
         get_quorum_standing(build_run(0, mode=mode), today=0).mastery
         for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
     ]
-    assert levels == [100 * WEIGHTS[mode] for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)]
+    assert levels == [
+        100 * WEIGHT_BY_MODE[mode] for mode in (DrillMode.EXAM, DrillMode.PRACTICE, DrillMode.GUIDED)
+    ]
     assert get_quorum_standing(build_run(0, mode=DrillMode.LAB), today=0).runs == 0
 
 
@@ -119,8 +127,8 @@ def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMo
 def list_intervals(*runs: PracticedRun) -> float:
     skill = get_quorum_standing(*runs, today=(runs[-1].ended_at - START) / timedelta(days=1))
     assert skill.due_time is not None
-    assert skill.last_time is not None
-    return (skill.due_time - skill.last_time) / timedelta(days=1)
+    assert skill.last_practice_time is not None
+    return (skill.due_time - skill.last_practice_time) / timedelta(days=1)
 
 
 def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:

@@ -128,7 +128,7 @@ def store(tmp_path: Path) -> WindowSettings:
     """Settings of a user who has seen the introduction."""
     settings_store = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
     settings_store.set(settings.INTRODUCTION_SEEN, True)
-    settings_store.set(settings.FAILOVER_MOMENT, settings.NEVER)  # Tests of the stage enable it.
+    settings_store.set(settings.FAILOVER_STAGING, settings.NEVER)  # Tests of the stage enable it.
     return settings_store
 
 
@@ -191,7 +191,7 @@ def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
-    theme.apply(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
     shown_window = show_window(qtbot, profile, store)
     yield shown_window
     for menu in open_menus():

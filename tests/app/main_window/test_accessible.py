@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.docks import DOCKS
+from app.widgets.docks import DOCK_SPECS
 from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
 
@@ -37,7 +37,7 @@ CONTROL_CLASSES = (
 def list_panels(window: OpenWindow) -> Iterator[str]:
     """Yield the panels with content in the current drill."""
     world = window.session.history.drill.world
-    yield from (dock.name for dock in DOCKS if dock.is_available(world))
+    yield from (dock.name for dock in DOCK_SPECS if dock.is_available(world))
 
 
 def find_unnamed_controls(root: QWidget) -> Iterator[str]:

@@ -137,7 +137,7 @@ def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> No
     window.bundling.remove(imported_bundle.key)
     assert window.bundling.dialog is not None
     assert window.bundling.dialog.tree.topLevelItemCount() == 0
-    window.picker.choose_card("small")
+    window.picker.select_drill("small")
     card = window.picker.get_current_card()
     assert card is not None
     assert card.name != "small"
@@ -184,7 +184,7 @@ def test_user_drills_can_be_exported(
 ) -> None:
     window.bundling.export()
     assert "no drills of your own" in window.notice.text
-    own_folder = scenario_files.get_own_folder()
+    own_folder = scenario_files.get_user_scenario_folder()
     own_folder.mkdir(parents=True)
     (own_folder / "small.toml").write_text(WORLD_TEXT, encoding="utf-8")
     (own_folder / "other.toml").write_text(OTHER_SCENARIO, encoding="utf-8")

@@ -30,7 +30,7 @@ from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import WindowAssembler
 from app.main_window.classes import ClassController
-from app.main_window.window_seat import LISTEN_MS, WindowSeat
+from app.main_window.window_seat import MESSAGE_CHECK_INTERVAL_MS, WindowSeat
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.classroom import StartClassDialog
@@ -220,9 +220,9 @@ def test_a_seat_that_rejoins_is_recorded(
         qtbot.waitUntil(
             lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS_MAX
         )
-        qtbot.wait(3 * LISTEN_MS)
+        qtbot.wait(3 * MESSAGE_CHECK_INTERVAL_MS)
         hands.finish_search()
-        qtbot.wait(2 * LISTEN_MS)
+        qtbot.wait(2 * MESSAGE_CHECK_INTERVAL_MS)
         assert "in the class" in window.run_facts.text()
         hands.run_frames(20.0)
         window.apply_line(f"note turn {turn}")
@@ -286,9 +286,9 @@ def test_a_seat_in_an_exam_can_be_observed(
     hands: WindowUser, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = get_classes(hands.window)
-    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
     classes.start_class("planned-failover", "exam", "127.0.0.1", False)
-    board = require(classes.board)
+    board = require(classes.station)
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS_MAX)
     invited = parse_invitation(board.code.text())
     with RawClient(invited) as seat:
@@ -300,12 +300,12 @@ def test_a_seat_in_an_exam_can_be_observed(
         look = board.of_seat["look"]
         qtbot.waitUntil(look.isEnabled, timeout=WAIT_MS_MAX)
         look.click()
-        qtbot.waitUntil(lambda: "live at 0:30" in board.watching.text(), timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: "live at 0:30" in board.watched_label.text(), timeout=WAIT_MS_MAX)
         assert "note here" in board.watched_lines.toPlainText()
-        pictures = [view.picture for view in board.findChildren(TopologyView)]
+        pictures = [view.contents for view in board.findChildren(TopologyView)]
         assert any(picture is not None and picture.spoken for picture in pictures)
         seat.request_reply({"kind": "acts", "acts": [[2, 4000, "note there", "", 0]]}, "acknowledged")
-        qtbot.waitUntil(lambda: "live at 0:40" in board.watching.text(), timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: "live at 0:40" in board.watched_label.text(), timeout=WAIT_MS_MAX)
         assert "note there" in board.watched_lines.toPlainText()
     classes.stop()
 
@@ -435,9 +435,9 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
 ) -> None:
     window = hands.window
     classes = get_classes(window)
-    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
     classes.start_class("planned-failover", "practice", "127.0.0.1", False)
-    board = classes.board
+    board = classes.station
     assert board is not None
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=PROCESS_MS_MAX)
     qtbot.waitUntil(lambda: board.freeze.isEnabled(), timeout=PROCESS_MS_MAX)
@@ -454,7 +454,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=PROCESS_MS_MAX)
     with zipfile.ZipFile(report) as saved:
         assert "Cem" in saved.read("class.html").decode()
-    board.sheet_wanted.emit(str(sheet := tmp_path / "seats.html"))
+    board.join_sheet_wanted.emit(str(sheet := tmp_path / "seats.html"))
     assert board.code.text().partition("@")[0] in sheet.read_text("utf-8")
     board.hand_out_wanted.emit(str(seat_file))
     assert read_handout(seat_file).scenario == "planned-failover"
@@ -470,7 +470,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     board.end.click()
     assert window.confirmations.box is not None
     hands.confirm_action()
-    assert classes.board is None
+    assert classes.station is None
     assert "The class is saved in" in window.notice.text
 
 
@@ -483,7 +483,7 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
     )
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         code = host.code.partition("@")[0]
-    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
     monkeypatch.setattr(
         "app.views.classroom.dialogs.QFileDialog.getOpenFileName",
         lambda *_: (str(tmp_path / "class.sqlite"), ""),
@@ -491,8 +491,8 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
     classes = get_classes(hands.window)
     dialog = classes.ask_to_start()
     assert dialog is not None
-    dialog.earlier.click()
-    board = classes.board
+    dialog.continue_button.click()
+    board = classes.station
     assert board is not None
     qtbot.waitUntil(lambda: board.code.text().startswith(code), timeout=PROCESS_MS_MAX)
     assert board.title.text() == "Class: Planned manual failover"
@@ -513,18 +513,18 @@ def test_class_uses_another_port_if_its_own_is_taken(
     classes = get_classes(hands.window)
     with socket.create_server(("127.0.0.1", 0)) as busy_server:
         port = busy_server.getsockname()[1]
-        monkeypatch.setattr("app.main_window.classes.PORT", str(port))
+        monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", str(port))
         classes.start_class("planned-failover", "practice", "127.0.0.1", False)
-        board = require(classes.board)
+        board = require(classes.station)
         waits = (board.lobby.start, board.lobby.check, board.freeze, board.finish)
         assert not any(button.isEnabled() for button in waits)
         qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=PROCESS_MS_MAX)
         assert not board.code.text().endswith(f":{port}")
         assert board.lobby.start.isEnabled()
     classes.stop()
-    monkeypatch.setattr("app.main_window.classes.PORT", "0")
+    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
     classes.start_class("no-such-drill", "practice", "127.0.0.1", False)
-    board = require(classes.board)
+    board = require(classes.station)
     qtbot.waitUntil(lambda: "did not start" in board.title.text(), timeout=PROCESS_MS_MAX)
     assert "no-such-drill" in board.state.text()
     classes.stop()
@@ -532,7 +532,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
 
 def test_the_class_plays_the_selected_drill(hands: WindowUser) -> None:
     window = hands.window
-    window.picker.choose_card("split-brain")
+    window.picker.select_drill("split-brain")
     for action in window.menus["&Class"].actions():
         if action.text() == "&Start a class…":
             action.trigger()
@@ -705,7 +705,7 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     dialog.code.setText(f"{code}@240.0.0.1")
     dialog.join.click()
     qtbot.waitUntil(lambda: "Connecting to 240.0.0.1:7443" in dialog.state.text(), timeout=WAIT_MS_MAX)
-    monkeypatch.setattr("app.main_window.window_seat.SLOW_JOIN_S", 0.1)
+    monkeypatch.setattr("app.main_window.window_seat.SLOW_JOIN_AFTER_S", 0.1)
     qtbot.waitUntil(lambda: "No answer yet" in dialog.state.text(), timeout=WAIT_MS_MAX)
     dialog.reject()
     assert classes.seat is None, "canceled"
@@ -726,11 +726,11 @@ def test_interrupted_class_is_offered_at_the_next_start(
 
     def read_notice() -> str:
         window.notice.hide_notice()
-        class_offers.offer_return(store, window.notice, choices.append, lambda: choices.append("seat"))
+        class_offers.offer_class_return(store, window.notice, choices.append, lambda: choices.append("seat"))
         return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
 
     assert read_notice() == ""
-    seat = class_offers.JoinEntries("CODE", "Ann", open=True)
+    seat = class_offers.StoredSeat("CODE", "Ann", open=True)
     class_offers.store_seat(store, seat)
     assert read_notice() == "Return to your class"
     require(window.notice.offer_button).click()
@@ -742,14 +742,14 @@ def test_interrupted_class_is_offered_at_the_next_start(
         RawClient(host.invited) as ann,
     ):
         ann.request_reply(join(host.invited, "Ann"), "welcome")
-    store.set(settings.CLASS_HELD, str(database))
+    store.set(settings.HOSTED_CLASS_DATABASE, str(database))
     record = ClassRecord(str(database), create=False)
-    record.change_columns(state=OVER)
+    record.change_part_columns(state=OVER)
     assert read_notice() == "Continue your class", "the next part has not begun"
     record.start_next_part()
-    record.change_columns(state=OVER)
+    record.change_part_columns(state=OVER)
     assert read_notice() == "Return to your class", "the last part has ended"
-    record.change_columns(state=RUNNING)
+    record.change_part_columns(state=RUNNING)
     record.close()
     assert read_notice() == "Continue your class"
     assert "at 0:00" in window.notice.text

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
-from app.main_window.commands import list_targets
+from app.main_window.commands import list_action_targets
 from app.view_models.offers import ActionTarget
 from engine.model import World
 from tests.app.main_window.conftest import WindowUser
@@ -61,7 +61,7 @@ def start_drill(hands: WindowUser, name: str) -> World:
 def list_all_targets(world: World) -> list[ActionTarget]:
     """Return all servers, applications and databases, and one link for each pair of kinds."""
     targets_found: dict[object, ActionTarget] = {}
-    for _, targets in list_targets(world):
+    for _, targets in list_action_targets(world):
         for target in targets:
             sorts = tuple(name in world.nodes for name in target.names)
             targets_found.setdefault((target.kind, sorts) if target.kind == "link" else target, target)

@@ -20,7 +20,7 @@ from tests.open_window import OpenWindow
 def run_checks(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> dict[str, bool]:
-    monkeypatch.setattr(diagnostics, "COMMAND", ["-c", code])
+    monkeypatch.setattr(diagnostics, "CHECK_COMMAND_ARGUMENTS", ["-c", code])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.page is not None
     qtbot.waitUntil(lambda: not window.diagnostics.busy)
@@ -42,13 +42,13 @@ def test_findings_of_the_check_are_listed(
 
 
 def test_the_shown_command_is_that_of_the_command_line() -> None:
-    assert diagnostics.COMMAND == ["-m", "app", "doctor", "--lines"]
+    assert diagnostics.CHECK_COMMAND_ARGUMENTS == ["-m", "app", "doctor", "--lines"]
 
 
 def test_a_running_check_ends_with_the_window(
     qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(diagnostics, "COMMAND", ["-c", "import time; time.sleep(60)"])
+    monkeypatch.setattr(diagnostics, "CHECK_COMMAND_ARGUMENTS", ["-c", "import time; time.sleep(60)"])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.busy
     window.close()

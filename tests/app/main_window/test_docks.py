@@ -17,13 +17,20 @@ from pytestqt.qtbot import QtBot
 from app.main_window.desk import TURN_TAKING_DATABASES_MIN, Desk
 from app.view_models.offers import ActionTarget
 from app.views.cluster_manager import ClusterManager
-from app.views.dashboard import Dashboard
-from app.views.error_log import ErrorLog
-from app.views.help import read_page
+from app.views.dashboard import GroupDashboardView
+from app.views.error_log import ErrorLogView
+from app.views.help import read_help_page
 from app.views.monitor import MirroringMonitor
 from app.views.topology_table import TopologyTable
 from app.widgets import keys
-from app.widgets.docks import CENTRAL_AREA, DOCK_NAMES, DOCKS, OUTER_DOCKS, PROFILES, Dock
+from app.widgets.docks import (
+    CENTRAL_AREA,
+    DOCK_NAMES,
+    DOCK_SPECS,
+    OUTER_DOCK_SPECS,
+    LAYOUT_PROFILES,
+    DockSpec,
+)
 from engine.model import Group
 from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
@@ -33,24 +40,24 @@ from tests.shipped_scenarios import load_shipped_scenario
 VIEW_MEMBERS = ("requested", "show_drill", "show_world", "add_events")
 
 
-@pytest.mark.parametrize("dock", DOCKS, ids=lambda dock: dock.name)
-def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
-    view = resolve_name(dock.view)()
+@pytest.mark.parametrize("dock", DOCK_SPECS, ids=lambda dock: dock.name)
+def test_each_view_is_connected_to_the_desk(dock: DockSpec, qtbot: QtBot) -> None:
+    view = resolve_name(dock.view_class_path)()
     qtbot.addWidget(view)
     assert isinstance(view, QWidget)
     assert [name for name in VIEW_MEMBERS if not hasattr(view, name)] == []
-    assert set(dock.profiles) <= set(PROFILES)
-    assert read_page(dock.help_page)
+    assert set(dock.profiles) <= set(LAYOUT_PROFILES)
+    assert read_help_page(dock.help_page)
 
 
 def test_one_view_is_the_central_widget() -> None:
-    assert len(OUTER_DOCKS) == len(DOCKS) - 1
-    assert [dock.name for dock in DOCKS if dock.area is CENTRAL_AREA] == ["topology"]
+    assert len(OUTER_DOCK_SPECS) == len(DOCK_SPECS) - 1
+    assert [dock.name for dock in DOCK_SPECS if dock.area is CENTRAL_AREA] == ["topology"]
     assert len(set(DOCK_NAMES)) == len(DOCK_NAMES)
 
 
 def test_each_view_is_in_the_menus_and_the_key_table(window: OpenWindow) -> None:
-    for dock in DOCKS:
+    for dock in DOCK_SPECS:
         action = window.actions_by_name[f"view.{dock.name}"]
         assert action.associatedObjects(), dock.name
         assert keys.COMMANDS_BY_NAME[f"view.{dock.name}"].ssms == (
@@ -95,8 +102,8 @@ def build_run(truth: bool = True, **parts: object) -> Any:
 def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     """Deleting the desk shows no message about the docks that become hidden."""
     desk = Desk(lambda place: StubView(place.title))
-    desk.view("topology")
-    desk.arrange("learner")
+    desk.get_view("topology")
+    desk.arrange_panels("learner")
     messages: list[str] = []
     desk.message_ready.connect(messages.append)
 
@@ -113,13 +120,13 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     mirrored = {1: Group(kind="mirroring", databases=("Sales",))}
     assert list_hidden_docks(build_run(clusters=node, groups=mirrored)) == {"dashboard"}
     assert list_hidden_docks(build_run(truth=False)) == {"dashboard", "cluster", "events"}
-    desk.arrange("learner")
+    desk.arrange_panels("learner")
     assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
     desk.focus_view("events")
     assert "exam" in messages[-1]
     assert list_hidden_docks(build_run()) == {"dashboard", "cluster"}
     desk.show()
-    desk.expect_restore(desk.save_state(), QSize(900, 640))
+    desk.restore_layout_at_size(desk.save_layout(), QSize(900, 640))
     desk.resize(900, 640)
     assert desk.docks["dashboard"].isHidden(), "a window that leaves the full screen opens nothing"
     with qtbot.captureExceptions() as raised:
@@ -148,14 +155,14 @@ class PartedLabel(RecordingLabel):
 def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None:
     views = {
         place.name: (PartedLabel if place.name == "charts" else RecordingLabel)(place.title)
-        for place in DOCKS
+        for place in DOCK_SPECS
     }
     desk = Desk(lambda place: views[place.name])
     qtbot.addWidget(desk)
-    for place in DOCKS:
-        desk.view(place.name)
+    for place in DOCK_SPECS:
+        desk.get_view(place.name)
     desk.resize(1366, 768)
-    desk.arrange("learner")
+    desk.arrange_panels("learner")
     desk.show()
     QApplication.processEvents()
     hidden = {name for name, dock in desk.docks.items() if dock.visibleRegion().isEmpty()}
@@ -167,13 +174,13 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
         view.worlds.clear()
     large: Any = SimpleNamespace(list_databases=lambda: range(TURN_TAKING_DATABASES_MIN), availability={})
     frames = len(shown_views) + 2  # The charts need three frames for one update.
-    desk.show_pace(running=True, fast=True)
+    desk.show_pace(running=True, is_fast=True)
     for frame in range(frames):
         desk.show_world(large)
         assert sum(len(view.worlds) for view in shown_views) == frame + 1
     assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {1}
     assert len(views["charts"].worlds) == 3
-    desk.show_pace(running=False, fast=True)  # During a pause, all views show the current state at once.
+    desk.show_pace(running=False, is_fast=True)  # During a pause, all views show the current state at once.
     assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
     assert not any(view.worlds for view in hidden_views)
@@ -202,9 +209,9 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: WindowU
     window.show_brief(load_shipped_scenario("ag-lab"))
     window.start_drill("lab")
     hands.run_frames(1.0)
-    log = window.desk.get_view_of(ErrorLog)
+    log = window.desk.get_view_of(ErrorLogView)
     window.topology.select_target(ActionTarget("server", ("NODE_2",)))
-    boxes = window.desk.get_view_of(Dashboard).servers, window.desk.get_view_of(ClusterManager).nodes
+    boxes = window.desk.get_view_of(GroupDashboardView).servers, window.desk.get_view_of(ClusterManager).nodes
     assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
     window.topology.select_target(ActionTarget("server", ("NODE_3",)))
     window.topology.select_target(ActionTarget("server", ("FSW",)))

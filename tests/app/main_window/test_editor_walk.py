@@ -119,7 +119,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_5, CTRL)
     assert page.findings.rows.hasFocus()
 
-    file = scenario_files.get_own_folder() / "night-shift.toml"
+    file = scenario_files.get_user_scenario_folder() / "night-shift.toml"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     press(Key.Key_S, CTRL)
     assert load_scenario(file.read_text("utf-8"), file.name).title == "Night shift"

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from app.main_window import commands
 from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
-from app.widgets.docks import DOCK_NAMES, DOCKS
+from app.widgets.docks import DOCK_NAMES, DOCK_SPECS
 from tests.app.main_window.conftest import WindowUser
 from tests.children import find_child
 from tests.engine.drill.texts import change_small_text
@@ -104,7 +104,7 @@ def collect_window_texts(hands: WindowUser) -> Iterator[str]:
     """Yield all texts of the window with each panel in front, then menus, copied texts and announcements."""
     window = hands.window
     window.session.pause()
-    for place in DOCKS:
+    for place in DOCK_SPECS:
         window.desk.focus_view(place.name)
         QApplication.processEvents()
         for widget in window.findChildren(QWidget):
@@ -117,7 +117,7 @@ def collect_window_texts(hands: WindowUser) -> Iterator[str]:
     for group, actions in window.commands.list_groups():
         for entry in list_action_texts(actions):
             yield f"palette {group}: {entry}"
-    for _, targets in commands.list_targets(hands.drill.world):
+    for _, targets in commands.list_action_targets(hands.drill.world):
         for target in targets:
             window.topology.select_target(target)
             QApplication.processEvents()
@@ -158,7 +158,7 @@ def export_panels(hands: WindowUser, folder: Path, patch: pytest.MonkeyPatch) ->
         return str(folder / f"{next(numbers)} {title}"), values
 
     patch.setattr(QFileDialog, "getSaveFileName", choose_file)
-    for place in DOCKS:
+    for place in DOCK_SPECS:
         window.desk.focus_view(place.name)
         QApplication.processEvents()
         for view in window.findChildren(QAbstractItemView):
@@ -196,7 +196,7 @@ def search_panels(hands: WindowUser) -> Iterator[str]:
         for widget in window.palette_of_commands.findChildren(QWidget):
             yield from (f"palette {words}: {text}" for text in list_texts(widget))
         window.palette_of_commands.hide_and_restore_focus()
-        for place in DOCKS:
+        for place in DOCK_SPECS:
             window.desk.focus_view(place.name)
             QApplication.processEvents()
             panel = window.desk.docks.get(place.name) or window.topology

@@ -19,11 +19,11 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.view_models.failover_moment import moment
 from app.view_models.failover_moment.view import StageView
-from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
+from app.view_models.failover_moment.why_not import MissingFailoverView, explain_failover
 from app.views.failover_stage import stage
-from app.views.failover_stage.canvas import CANVAS_WIDTH, build_stage_style, find_panel
+from app.views.failover_stage.canvas import CANVAS_WIDTH, build_stage_style, compute_panel_box
 from app.views.failover_stage.drawing import StagePainter
-from app.views.failover_stage.stage import draw_why_not
+from app.views.failover_stage.stage import draw_requirements
 from app.widgets import theme
 from app.words import language
 from tests import painted
@@ -47,7 +47,7 @@ def staged_window(
 ) -> OpenWindow:
     """Return a window that shows failovers on the stage, with short pauses at each step."""
     monkeypatch.setattr(moment, "SHORT_PHASE_WALL_MS", 1)
-    store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
+    store.set(settings.FAILOVER_STAGING, settings.ALWAYS)
     return show_window(qtbot, profile, store)
 
 
@@ -191,7 +191,7 @@ def test_ags_and_fcis_are_staged_with_their_own_phases(
 def test_the_stage_stays_closed_if_disabled(
     hands: WindowUser, staged_window: OpenWindow, choice: str, mode: str
 ) -> None:
-    staged_window.store.set(settings.FAILOVER_MOMENT, choice)
+    staged_window.store.set(settings.FAILOVER_STAGING, choice)
     start_drill(staged_window, "automatic-failover", mode)
     for _ in range(2_000):
         staged_window.session.on_frame(50.0)
@@ -228,12 +228,12 @@ def test_the_film_is_written(
     encoder = tmp_path / "encoder"
     encoder.write_text('#!/bin/sh\nfor file; do :; done\ncat > "$file"\n')
     encoder.chmod(0o700)
-    monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
+    monkeypatch.setattr(failover_moment, "FILM_FRAME_S", 3.0)
     monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
-    monkeypatch.setattr(failover_moment, "FILM_SIZE", QSize(320, 180))
+    monkeypatch.setattr(failover_moment, "FILM_SIZE_PX", QSize(320, 180))
     start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
-    frame = failover_moment.FILM_SIZE.width() * failover_moment.FILM_SIZE.height() * 3
+    frame = failover_moment.FILM_SIZE_PX.width() * failover_moment.FILM_SIZE_PX.height() * 3
     for kind, encoder_found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
         monkeypatch.setattr(failover_moment, "find_encoder", lambda encoder_path=encoder_found: encoder_path)
         answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
@@ -276,7 +276,7 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
     """
     from app.main_window import failover_moment
 
-    monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
+    monkeypatch.setattr(failover_moment, "FILM_FRAME_S", 3.0)
     start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     button = staged_window.failover_moment.stage.buttons["export"]
@@ -359,15 +359,15 @@ class StageWidget(QWidget):
     def __init__(self, size: QSize, large_text: bool) -> None:
         super().__init__()
         self.resize(size)
-        self.view: StageView | WhyNotView | None = None
+        self.view: StageView | MissingFailoverView | None = None
         self.style_of_stage = build_stage_style(theme.build_light_theme(), large_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         scale, height = stage._compute_scale(self.size())
         painter.scale(scale, scale)
-        if isinstance(self.view, WhyNotView):
-            draw_why_not(painter, self.style_of_stage, height, self.view)
+        if isinstance(self.view, MissingFailoverView):
+            draw_requirements(painter, self.style_of_stage, height, self.view)
         elif self.view is not None:
             canvas = StagePainter(painter, self.style_of_stage, height)
             canvas.draw_static_parts(self.view)
@@ -404,7 +404,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
 ) -> None:
     """Text has at least 24 pixels at 1920×1080 in presenter mode and 11 at 1366×768, and no text is cut off."""
     start_drill(staged_window, name, mode)
-    views: list[StageView | WhyNotView] = []
+    views: list[StageView | MissingFailoverView] = []
     if line == "why":
         assert staged_window.session.history is not None
         explanation = explain_failover(staged_window.session.history)
@@ -435,7 +435,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             }
             cut |= {text.content for text in texts_painted if painted.ELLIPSIS in text.content}
             scale = size.width() / CANVAS_WIDTH
-            panel = find_panel(size.height() / scale)
+            panel = compute_panel_box(size.height() / scale)
             in_panel = [
                 text
                 for text in texts_painted
@@ -456,12 +456,12 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     for low.view in views:
         if isinstance(low.view, StageView):
             words = {text.content for text in painted.list_texts(low)}
-            assert words >= {row.name for row in low.view.rows if row.sign is not None}
+            assert words >= {row.name for row in low.view.rows if row.indicator is not None}
     low.view = views[-1]
     low.resize(1_600, 730)
     if isinstance(low.view, StageView):
         words = {text.content for text in painted.list_texts(low)}
-        rows = [row for row in low.view.rows if row.sign is None and row.name in words]
+        rows = [row for row in low.view.rows if row.indicator is None and row.name in words]
         assert words >= {row.text for row in rows}, "no name without its value"
 
 

@@ -86,7 +86,10 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     wait_for_mark(window, "Your turn: power on SERVER_A")
     assert not stage.isVisible()
     press_key(qtbot)
-    assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
+    assert [item.command_text for item in drill.journal] == [
+        first_run.POWER_OFF_LINE,
+        first_run.POWER_ON_LINE,
+    ]
     wait_for_mark(window, "SERVER_A returns")
     assert window.session.speed == BOOT_SPEED
     wait_for_mark(window, "Protected again")
@@ -185,7 +188,7 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
     german: None, qapp: QApplication, qtbot: QtBot, store: WindowSettings, profile: Profile, scale: float
 ) -> None:
     store.set(settings.FONT_SCALE, scale)
-    theme.apply(qapp, theme.LIGHT, scale)
+    theme.apply_theme_choice(qapp, theme.LIGHT, scale)
     window = show_window(qtbot, profile, store)
     window.actions_by_name["help.first_run"].trigger()
     mark = window.first_run.mark

@@ -60,12 +60,12 @@ def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     return window
 
 
-@pytest.mark.parametrize("scheme", keys.SCHEMES)
+@pytest.mark.parametrize("scheme", keys.KEY_SCHEMES)
 def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
     lab.appearance.set_keys(scheme, {})
     bound_actions = lab.appearance._actions
     places = ("explorer", "ledger")
-    panel = {keys.WINDOW: "topology", keys.DESK: "topology", "query": "console"} | {
+    panel = {keys.WINDOW_SCOPE: "topology", keys.DESK_SCOPE: "topology", "query": "console"} | {
         place: place for place in places
     }
     silent, tried = [], 0
@@ -75,8 +75,8 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
             QApplication.processEvents()
             focus = QApplication.focusWidget()
             assert focus is not None
-            for command in keys.COMMANDS:
-                if command.scope != scope or command.fixed:
+            for command in keys.SHORTCUT_COMMANDS:
+                if command.scope != scope or command.is_fixed:
                     continue
                 for key in lab.appearance.current_keys[command.name]:
                     if "Cancel" in key:  # The simulated keyboard does not have this key.

@@ -29,12 +29,12 @@ from PySide6.QtWidgets import (
 )
 
 from app import settings
-from app.main_window.appearance import enlarge_on_wide_screen
+from app.main_window.appearance import enlarge_text_on_wide_screen
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.views.transport import SpeedField
 from app.widgets import scroll_container, theme
-from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
+from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, LAYOUT_PROFILES
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.app.main_window.conftest import WindowUser, show_window
@@ -60,13 +60,13 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     colors = theme.build_high_contrast_theme()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.get_tokens(widget.palette()) is colors
+        assert theme.get_theme_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
     assert get_scene(lab.topology).nodes["SERVER_A"].style.colors is colors
     assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
-    assert theme.get_tokens(lab.palette()) is not colors
-    theme.apply(qapp, theme.LIGHT)
+    assert theme.get_theme_tokens(lab.palette()) is not colors
+    theme.apply_theme_choice(qapp, theme.LIGHT)
 
 
 @pytest.mark.slow
@@ -76,17 +76,17 @@ def test_only_the_system_theme_follows_system_colors(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
     lab.appearance.set_theme(choice)
-    assert theme.get_tokens(lab.topology.palette()) is theme.build_light_theme()
+    assert theme.get_theme_tokens(lab.topology.palette()) is theme.build_light_theme()
     # The test desktop never becomes dark, so the test patches its color scheme. The event is Qt's own.
     monkeypatch.setattr(theme, "build_light_theme", theme.build_dark_theme)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
     colors = theme.build_dark_theme() if choice == theme.SYSTEM else theme.build_light_theme()
     for widget in (lab, lab.topology, lab.charts, lab.console):
-        assert theme.get_tokens(widget.palette()) is colors
+        assert theme.get_theme_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
     assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
-    theme.apply(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
 
 
 def test_high_contrast_has_a_ratio_of_seven() -> None:
@@ -122,14 +122,14 @@ def test_text_is_larger_at_the_first_start_on_a_wide_screen(
 ) -> None:
     if stored_scale is not None:
         store.set(settings.FONT_SCALE, stored_scale)
-    enlarge_on_wide_screen(store, width_px)
+    enlarge_text_on_wide_screen(store, width_px)
     assert store.get(settings.FONT_SCALE) == scale
 
 
 def test_a_program_killed_in_presenter_mode_restores_its_layout(
     qtbot: Any, profile: Any, store: WindowSettings
 ) -> None:
-    store.set(settings.BEFORE_PRESENTING, "author 1.2")
+    store.set(settings.STATE_BEFORE_PRESENTING, "author 1.2")
     store.set(settings.LAYOUT_PROFILE, PRESENTER)
     store.set(settings.FONT_SCALE, 1.5)
     window = show_window(qtbot, profile, store)
@@ -138,7 +138,7 @@ def test_a_program_killed_in_presenter_mode_restores_its_layout(
 
 
 def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
-    assert PROFILES == ("learner", "instructor", "author", "presenter")
+    assert LAYOUT_PROFILES == ("learner", "instructor", "author", "presenter")
     lab.appearance.set_layout(AUTHOR)
     assert not lab.desk.docks["ledger"].isHidden()
     assert lab.desk.docks["charts"].isHidden()
@@ -370,9 +370,9 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
         widgets_seen.append(shown_page)
         lab.appearance.set_theme(next(choices))
         qapp.processEvents()
-        assert shown_page.palette().window().color() == theme.get_tokens(qapp.palette()).window
+        assert shown_page.palette().window().color() == theme.get_theme_tokens(qapp.palette()).window
     assert len(set(widgets_seen)) == len(widgets_seen)
-    theme.apply(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QToolButton
 
 from app.widgets import theme
-from app.widgets.strip import TimeStrip
+from app.widgets.strip import TimelineStrip
 from app.words import formatting
 from tests import painted
 from tests.app.main_window.conftest import WindowUser
@@ -35,11 +35,11 @@ def desk(hands: WindowUser, window: OpenWindow) -> WindowUser:
     return hands
 
 
-def has_cursor(strip: TimeStrip, t_s: float) -> bool:
+def has_cursor(strip: TimelineStrip, t_s: float) -> bool:
     """Return whether a dashed line in the accent color is painted at *t_s*, from the lanes to the space above
     them.
     """
-    image, accent = strip.grab().toImage(), theme.get_tokens(strip.palette()).accent
+    image, accent = strip.grab().toImage(), theme.get_theme_tokens(strip.palette()).accent
     columns = range(round(strip.compute_x(t_s)) - 2, round(strip.compute_x(t_s)) + 3)
 
     def is_near(x: int, y: int) -> bool:

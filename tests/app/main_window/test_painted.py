@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
 
-from app.views.scenario_picker import ScenarioPicker
+from app.views.scenario_picker import StartPageView
 from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import WindowUser
@@ -83,7 +83,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
     window.appearance.set_font_scale(scale)
     window.resize(*size)
     process_events()
-    titles = [t for t in painted.list_texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
+    titles = [t for t in painted.list_texts(window) if isinstance(t.widget.parentWidget(), StartPageView)]
     # The placeholder of a field may be elided.
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
     faults = [

@@ -22,21 +22,21 @@ def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("app.main_window.start.freeze_objects", lambda: None)
     preload = ModulePreloader()
     yield preload
-    preload.end()
+    preload.stop_preloading()
 
 
 def test_preloading_reports_no_error(preload: ModulePreloader, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(preload.done, timeout=60_000):
-        preload.begin()
-        assert preload.busy
-    assert not preload.busy
+    with qtbot.waitSignal(preload.preloading_finished, timeout=60_000):
+        preload.start_preloading()
+        assert preload.is_busy
+    assert not preload.is_busy
 
 
 def test_preloading_ends_with_the_window(preload: ModulePreloader) -> None:
     before = set(threading.enumerate())
-    preload.begin()
-    preload.end()
-    assert not preload.busy
+    preload.start_preloading()
+    preload.stop_preloading()
+    assert not preload.is_busy
     assert set(threading.enumerate()) <= before
 
 

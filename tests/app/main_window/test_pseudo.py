@@ -30,15 +30,15 @@ from pytestqt.qtbot import QtBot
 
 from app.export import page as exported
 from app.export.runbook import build_runbook
-from app.export.sheets import build_sheets
-from app.export.source import build_source
+from app.export.sheets import build_csv_tables
+from app.export.source import build_export_source
 from app.files import scenario_files
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.editor.form_schema import list_fields, list_sections
 from app.views.system_monitor.history import PERF_COUNTERS
 from app.widgets import theme
-from app.widgets.docks import OUTER_DOCKS
+from app.widgets.docks import OUTER_DOCK_SPECS
 from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr
@@ -67,8 +67,8 @@ QT_NAME_PREFIXES = ("qt_", "ScrollLeft", "ScrollRight")
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
-    theme.apply(qapp, theme.LIGHT)
-    language.use_language(language.PSEUDO)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
+    language.use_language(language.PSEUDO_LANGUAGE)
     yield show_window(qtbot, profile, store)
     language.use_language(language.ENGLISH)
 
@@ -109,7 +109,7 @@ def open_pages(hands: WindowUser) -> Iterator[tuple[str, QWidget]]:
     query.editor.setPlainText("SELECT name FROM sys.databases")
     window.console.tools["run"].trigger()
     hands.run_frames(1.0)
-    for place in OUTER_DOCKS:
+    for place in OUTER_DOCK_SPECS:
         window.desk.focus_view(place.name)
         hands.run_frames(1.0)
         yield place.name, window
@@ -261,14 +261,14 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
         drill.apply_line(line)
     drill.apply_line("finish")
     known_texts = data | list_run_texts(drill)
-    language.use_language(language.PSEUDO)
+    language.use_language(language.PSEUDO_LANGUAGE)
     try:
-        source = build_source(drill)
-        page_text = re.sub(r"<style>.*?</style>", "", exported.build_page(source), flags=re.DOTALL)
+        source = build_export_source(drill)
+        page_text = re.sub(r"<style>.*?</style>", "", exported.build_debrief_html(source), flags=re.DOTALL)
         texts = [html.unescape(text) for text in re.findall(r">([^<]+)<", page_text)]
         texts += [
             row.rsplit(",", 1)[-1]
-            for row in build_sheets(source)["events.csv"].splitlines()
+            for row in build_csv_tables(source)["events.csv"].splitlines()
             if ",note," in row
         ]
         texts += build_runbook(source).replace("\n--    ", " ").replace("-- ", "").splitlines()

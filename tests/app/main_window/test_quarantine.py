@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.files import accepted_files, scenario_files
-from app.files.accepted_files import ACCEPTED
+from app.files.accepted_files import ACCEPTED_FILES_SETTING
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.quarantine import QuarantinePage
@@ -104,7 +104,7 @@ def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Pa
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
     assert window.pages.currentWidget() is window.brief
-    own_folder = scenario_files.get_own_folder()
+    own_folder = scenario_files.get_user_scenario_folder()
     own_folder.mkdir(parents=True)
     file.rename(own_folder / file.name)
     window.open_file(str(own_folder / file.name))
@@ -173,7 +173,8 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 ) -> None:
     """The earlier version stored only SHA-256 values; invalid entries are ignored."""
     profile.settings.set(
-        ACCEPTED, json.dumps([compute_sha256(FOREIGN_SCENARIO), 5, None, "x", {"sha256": "y"}, {}, []])
+        ACCEPTED_FILES_SETTING,
+        json.dumps([compute_sha256(FOREIGN_SCENARIO), 5, None, "x", {"sha256": "y"}, {}, []]),
     )
     window = show_window(qtbot, profile, store)
     window.open_file(str(file))
@@ -193,7 +194,7 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 def test_forgetting_a_user_drill_is_reported(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    own_folder = scenario_files.get_own_folder()
+    own_folder = scenario_files.get_user_scenario_folder()
     own_folder.mkdir(parents=True)
     file.rename(own_folder / file.name)
     window.quarantine.forget_texts([compute_sha256(FOREIGN_SCENARIO)])

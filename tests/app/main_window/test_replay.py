@@ -417,7 +417,7 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
 def test_every_export_is_written(hands: WindowUser, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
     hands.finish_analysis()
-    for kind, (ending, *_) in debrief_page.EXPORTS.items():
+    for kind, (ending, *_) in debrief_page.EXPORT_WRITERS.items():
         file = tmp_path / f"{kind}{ending}"
         monkeypatch.setattr(
             "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, file=file, **__: (str(file), "")

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.settings import WindowSettings
-from app.storage import ProblemKind, Profile, StorageError, open_profile
+from app.storage import StorageProblemKind, Profile, StorageError, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
 from tests.app.main_window.conftest import WindowUser, show_window
@@ -66,7 +66,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
     victim.stdin.close()
     victim.stdout.close()
 
-    theme.apply(qapp)
+    theme.apply_theme_choice(qapp)
     with open_profile(profile_folder) as profile:
         window = show_window(qtbot, profile, store)
         hands = WindowUser(qtbot, window)
@@ -161,7 +161,7 @@ def test_a_full_disk_undoes_the_input_and_reports_it(
     before = hands.drill.compute_state_hash()
 
     def raise_disk_full(*_: object) -> None:
-        raise StorageError(ProblemKind.DISK_FULL, "The disk with it is full.")
+        raise StorageError(StorageProblemKind.DISK_FULL, "The disk with it is full.")
 
     with monkeypatch.context() as patch:
         patch.setattr(profile, "append", raise_disk_full)

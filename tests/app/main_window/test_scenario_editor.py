@@ -19,7 +19,7 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
 from app.views.editor import ScenarioEditor
-from app.views.editor.findings import CheckCanceledError, create_stoppable_drill, try_out
+from app.views.editor.findings import CheckCanceledError, create_stoppable_drill_class, play_trial
 from app.views.editor.form_schema import list_sections
 from app.widgets import keys
 from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
@@ -106,7 +106,7 @@ def test_the_edited_text_can_be_played(hands: WindowUser, page: ScenarioEditor) 
 
 
 def test_a_saved_scenario_is_listed_and_needs_no_review(hands: WindowUser, page: ScenarioEditor) -> None:
-    file = scenario_files.get_own_folder() / "my-mirror.toml"
+    file = scenario_files.get_user_scenario_folder() / "my-mirror.toml"
     file.parent.mkdir(parents=True)
     hands.window.editing.write(file)
     assert file.read_text(encoding="utf-8") == page.text.toPlainText()
@@ -114,7 +114,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: WindowUser, page:
     assert page.file_name == "my-mirror.toml"
     page.tools["edit.close"].trigger()
     assert hands.window.pages.currentWidget() is hands.window.picker
-    hands.window.picker.choose_card("my-mirror")
+    hands.window.picker.select_drill("my-mirror")
     card = hands.window.picker.get_current_card()
     assert card is not None
     assert card.name == "my-mirror"
@@ -153,7 +153,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: WindowUser, window: OpenWind
     assert tomllib.loads(page.text.toPlainText())["title"]
     assert page.file is None
     assert page.has_unsaved_changes
-    shipped = scenario_files.find("planned-failover")
+    shipped = scenario_files.find_scenario_file("planned-failover")
     assert page.text.toPlainText() == shipped.text
     assert page.file_name == "planned-failover-copy.toml"
 
@@ -162,7 +162,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     hands: WindowUser, window: OpenWindow
 ) -> None:
     def open_in_editor(name: str) -> str:
-        window.picker.choose_card(name)
+        window.picker.select_drill(name)
         card = window.picker.get_current_card()
         assert card is not None
         _, action = window.picker.grid.build_menu(card).actions()
@@ -173,7 +173,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     page = window.editing.page
     assert page.file is None
     assert page.file_name == "no-witness-copy.toml"
-    file = scenario_files.get_own_folder() / "mine.toml"
+    file = scenario_files.get_user_scenario_folder() / "mine.toml"
     file.parent.mkdir(parents=True)
     window.editing.write(file)
     window.show_home()
@@ -206,7 +206,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
         window.editing.page.tools["edit.save"].trigger()
         window.select_drill("planned-failover")
     assert offered == ["planned-failover-copy.toml", "planned-failover-copy-2.toml"]
-    assert all((scenario_files.get_own_folder() / name).is_file() for name in offered)
+    assert all((scenario_files.get_user_scenario_folder() / name).is_file() for name in offered)
     page = window.editing.page
     page.tools["edit.new"].trigger()
     assert page.file_name == "new-scenario.toml"
@@ -354,7 +354,7 @@ def test_pending_typing_reaches_the_form_and_the_timeline(hands: WindowUser, pag
 
 def test_an_empty_list_of_problems_takes_one_line(hands: WindowUser, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("Playable; 3 problems left")
-    page.text.apply_differences(scenario_files.find("lab").text)
+    page.text.apply_differences(scenario_files.find_scenario_file("lab").text)
     page.parse_if_changed()
     assert page.findings.heading.startswith("No problems found in the text")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
@@ -515,8 +515,8 @@ def test_an_unneeded_trial_run_is_canceled(hands: WindowUser, page: ScenarioEdit
     stop = threading.Event()
     stop.set()
     with pytest.raises(CheckCanceledError):
-        try_out(scenario, "x.toml", create_stoppable_drill(stop))
-    assert try_out(scenario, "x.toml", create_stoppable_drill(threading.Event())) == try_out(
+        play_trial(scenario, "x.toml", create_stoppable_drill_class(stop))
+    assert play_trial(scenario, "x.toml", create_stoppable_drill_class(threading.Event())) == play_trial(
         scenario, "x.toml"
     )
 

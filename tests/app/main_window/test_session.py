@@ -7,7 +7,7 @@ import threading
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.host import NoRecorder, Request
+from app.host import NullRecorder, InputRequest
 from app.main_window.session import HostSession
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
@@ -21,7 +21,7 @@ def lab() -> Scenario:
 
 def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
-    session.open(Drill(lab), NoRecorder())
+    session.open(Drill(lab), NullRecorder())
     with qtbot.waitSignal(session.world_changed):
         session.play()
     session.pause()
@@ -33,16 +33,16 @@ def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> N
 
 def test_a_request_of_another_thread_is_handled_during_a_pause(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
-    session.open(Drill(lab), NoRecorder())
-    posted: list[Request] = []
+    session.open(Drill(lab), NullRecorder())
+    posted: list[InputRequest] = []
     asking = threading.Thread(target=lambda: posted.append(session.host.inbox.post("power-off SERVER_A")))
-    with qtbot.waitSignal(session.happened):
+    with qtbot.waitSignal(session.events_occurred):
         asking.start()
     asking.join()
-    item = posted[0].answer.result(timeout=0).item
+    item = posted[0].result_future.result(timeout=0).journal_input
     assert item is not None
     assert item.line_without_time == "power-off SERVER_A"
     assert session.drill is not None
     assert not session.drill.world.computers["SERVER_A"].powered
-    assert not session.running
+    assert not session.is_running
     session.close()

@@ -9,11 +9,11 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.host import NoRecorder
+from app.host import NullRecorder
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts
-from app.main_window.sql_clients import ClientPorts
-from app.serve.service import TOOLS
+from app.main_window.sql_clients import SqlClientPorts
+from app.serve.service import CONNECTION_STRING_TEMPLATES
 from app.widgets.notice import NoticeBar
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
@@ -28,7 +28,7 @@ class StubDesk:
         self.notice = NoticeBar(owner)
         previous: Any = None  # The test needs no other part of a window.
         window: Any = owner
-        self.ports = ClientPorts(
+        self.ports = SqlClientPorts(
             SharedParts(window, self.session, previous, previous, previous, self.notice, previous, previous)
         )
 
@@ -49,7 +49,7 @@ def desk(qtbot: QtBot) -> Iterator[StubDesk]:
     owner = QWidget()
     qtbot.addWidget(owner)
     desk = StubDesk(owner)
-    desk.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NoRecorder())
+    desk.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NullRecorder())
     desk.session.play()
     yield desk
     desk.ports.stop()
@@ -57,8 +57,8 @@ def desk(qtbot: QtBot) -> Iterator[StubDesk]:
 
 def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: StubDesk) -> None:
     desk.session.set_speed(5.0)
-    desk.ports.show()
-    listener, window = desk.ports.listener, desk.ports.window
+    desk.ports.show_ports()
+    listener, window = desk.ports.listener, desk.ports.dialog
     assert listener is not None
     assert window is not None
 
@@ -79,26 +79,26 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: StubDesk)
     assert desk.session.speed == 1.0
     assert "real time" in desk.notice.text
     desk.session.run_to_event()
-    assert not desk.session.busy
+    assert not desk.session.is_busy
 
     desk.session.pause()
     with pytest.raises(TimeoutError):
         desk.run_until_done(client.send_batch("SELECT 1"), turns=5)
-    desk.ports.show_now()
+    desk.ports.update_page()
     assert "Paused" in window.state.text()
     desk.session.play()
     client.close()
     desk.ports.close()
     assert "NODE_1#tds1" not in listener.world.sessions
-    assert desk.ports.window is None
+    assert desk.ports.dialog is None
 
 
 def test_each_tool_has_a_connection_string_for_each_server(desk: StubDesk) -> None:
-    desk.ports.show()
-    listener, window = desk.ports.listener, desk.ports.window
+    desk.ports.show_ports()
+    listener, window = desk.ports.listener, desk.ports.dialog
     assert listener is not None
     assert window is not None
-    assert len(TOOLS) >= 10
+    assert len(CONNECTION_STRING_TEMPLATES) >= 10
     for server in range(window.server.count()):
         window.server.setCurrentIndex(server)
         name = window.server.currentData()
@@ -112,13 +112,13 @@ def test_each_tool_has_a_connection_string_for_each_server(desk: StubDesk) -> No
 
 
 def test_a_new_run_closes_the_ports(desk: StubDesk) -> None:
-    desk.ports.show()
-    desk.session.open(Drill(load_shipped_scenario("lab"), 1), NoRecorder())
+    desk.ports.show_ports()
+    desk.session.open(Drill(load_shipped_scenario("lab"), 1), NullRecorder())
     assert desk.ports.listener is None
 
 
 def test_without_a_run_no_port_is_open(desk: StubDesk) -> None:
     desk.session.close()
-    desk.ports.show()
+    desk.ports.show_ports()
     assert desk.ports.listener is None
     assert "Start a drill" in desk.notice.text

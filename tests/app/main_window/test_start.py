@@ -35,7 +35,7 @@ def bare_window(
     qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
 ) -> OpenWindow:
     """Yield the window when it has only the start page. Two drills are cached from an earlier start."""
-    files = [scenario_files.find(name) for name in ("lab", "automatic-failover")]
+    files = [scenario_files.find_scenario_file(name) for name in ("lab", "automatic-failover")]
     profile_folder.mkdir(exist_ok=True)
     summaries.read_summaries(files, profile_folder)
     window = OpenWindow(store)
@@ -49,18 +49,18 @@ def startup(bare_window: OpenWindow, profile: Profile) -> Iterator[StartSequence
     """Yield the steps that complete the window."""
     start = StartSequence(bare_window, lambda: profile)
     yield start
-    start.end()
+    start.stop_loading()
 
 
 def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare_window: OpenWindow) -> None:
-    bare_window.picker.choose_card("lab")
+    bare_window.picker.select_drill("lab")
     card = bare_window.picker.get_current_card()
     assert card is not None
     assert (card.name, card.facts) == ("lab", "Mirroring · SQL 2005 · 15 min · Beginner")
-    bare_window.picker.choose_card("automatic-failover")
+    bare_window.picker.select_drill("automatic-failover")
     card = bare_window.picker.get_current_card()
     assert card is not None
-    assert not card.state.text  # The results have not been read yet.
+    assert not card.result_label.text  # The results have not been read yet.
     assert not bare_window.is_ready
 
 
@@ -76,11 +76,11 @@ def test_the_first_start_shows_that_it_reads_scenarios(
 def test_a_drill_selected_early_opens_when_everything_is_loaded(
     bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
-    bare_window.picker.choose_card("automatic-failover")
+    bare_window.picker.select_drill("automatic-failover")
     qtbot.keyClick(bare_window.picker.grid, Qt.Key.Key_Return)
     assert bare_window.pages.currentWidget() is bare_window.picker
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
-        startup.begin()
+    with qtbot.waitSignal(bare_window.parts_loaded, timeout=READY_MS_MAX):
+        startup.start_loading()
     assert bare_window.pages.currentWidget() is bare_window.brief
     assert bare_window.scenario is not None
     assert bare_window.scenario.name == "automatic-failover"
@@ -93,8 +93,8 @@ def test_a_page_requested_during_loading_opens_when_ready(
     button = next(b for b in bare_window.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare_window.statusBar().currentMessage()
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
-        startup.begin()
+    with qtbot.waitSignal(bare_window.parts_loaded, timeout=READY_MS_MAX):
+        startup.start_loading()
     assert bare_window.pages.currentWidget() is bare_window.history
     assert not bare_window.statusBar().currentMessage()
 
@@ -103,9 +103,9 @@ def test_a_page_requested_during_loading_opens_when_ready(
 def test_the_selection_survives_the_arrival_of_results(
     bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
-    bare_window.picker.choose_card("automatic-failover")
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
-        startup.begin()
+    bare_window.picker.select_drill("automatic-failover")
+    with qtbot.waitSignal(bare_window.parts_loaded, timeout=READY_MS_MAX):
+        startup.start_loading()
     card = bare_window.picker.get_current_card()
     assert card is not None
     assert card.name == "automatic-failover"
@@ -115,13 +115,13 @@ def test_the_selection_survives_the_arrival_of_results(
 def test_a_newcomer_finds_the_first_drill_selected(
     bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
-        startup.begin()
+    with qtbot.waitSignal(bare_window.parts_loaded, timeout=READY_MS_MAX):
+        startup.start_loading()
     card = bare_window.picker.get_current_card()
     assert card is not None
     assert card.name == "automatic-failover"
     assert bare_window.picker.top.next.button.hasFocus(), "Enter opens it"
-    bare_window.picker.choose_card("lab")
+    bare_window.picker.select_drill("lab")
     bare_window.show_home()
     card = bare_window.picker.get_current_card()
     assert card is not None
@@ -151,9 +151,9 @@ def test_a_menu_opened_early_is_complete(bare_window: OpenWindow, startup: Start
 
 
 def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: StartSequence) -> None:
-    startup.begin()
+    startup.start_loading()
     bare_window.close()
-    startup.end()
+    startup.stop_loading()
     assert not bare_window.is_ready
     QTest.qWait(300)
     assert not bare_window.is_ready
@@ -244,7 +244,7 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> WindowRunner:
                 w for w in QApplication.topLevelWidgets() if isinstance(w, OpenWindow) and w.isVisible()
             ]
             qtbot.addWidget(window)
-            window.needed.emit()
+            window.parts_needed.emit()
             if window.is_ready:
                 action(window)
             window.close()

@@ -16,7 +16,7 @@ from app.settings import WindowSettings
 from app.view_models.offers import ActionTarget
 from app.view_models.preview import preview_impact
 from app.views.topology.scene import DIMMED_OPACITY
-from app.views.topology.tools import CanvasTools, FindBox
+from app.views.topology.tools import CanvasTools, SearchBox
 from engine.drill.running.drill import Drill
 from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child, get_scene
@@ -104,23 +104,23 @@ def test_the_spotlight_has_a_global_key(qtbot: Any, lab: OpenWindow) -> None:
 def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
-    qtbot.keyClicks(find_child(topology, FindBox), "server")
+    qtbot.keyClicks(find_child(topology, SearchBox), "server")
     assert topology.get_target() == A
-    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Return)
+    qtbot.keyClick(find_child(topology, SearchBox), Qt.Key.Key_Return)
     assert topology.get_target() == B
-    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Escape)
-    assert not find_child(topology, FindBox).isVisible()
+    qtbot.keyClick(find_child(topology, SearchBox), Qt.Key.Key_Escape)
+    assert not find_child(topology, SearchBox).isVisible()
     assert topology.hasFocus()
 
 
 def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_Slash)
-    qtbot.keyClicks(find_child(topology, FindBox), "server")
-    qtbot.keyClick(find_child(topology, FindBox), Qt.Key.Key_Return)
-    assert find_child(topology, FindBox).place.text() == "2 of 3"
-    qtbot.keyClicks(find_child(topology, FindBox), "x")
-    assert find_child(topology, FindBox).place.text() == "no match"
+    qtbot.keyClicks(find_child(topology, SearchBox), "server")
+    qtbot.keyClick(find_child(topology, SearchBox), Qt.Key.Key_Return)
+    assert find_child(topology, SearchBox).match_number.text() == "2 of 3"
+    qtbot.keyClicks(find_child(topology, SearchBox), "x")
+    assert find_child(topology, SearchBox).match_number.text() == "no match"
     assert topology.get_target() == B
 
 
@@ -174,8 +174,8 @@ def large_lab_window(hands: WindowUser, window: OpenWindow) -> OpenWindow:
 def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: OpenWindow) -> None:
     topology = large_lab_window.topology
     node = get_scene(topology).nodes["SERVER_A"]
-    assert len(node.face.grid) == 30
-    assert node.face.copies == ()
+    assert len(node.display.grid) == 30
+    assert node.display.copies == ()
     place = next(
         QPoint(x, y)
         for y in range(0, topology.height(), 3)
@@ -185,12 +185,12 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, large_lab_window: Ope
     )
     qtbot.mouseClick(topology.viewport(), Qt.MouseButton.LeftButton, pos=place)
     for server in ("SERVER_A", "SERVER_B"):
-        assert [c.database for c in get_scene(topology).nodes[server].face.copies] == ["Sales007"]
+        assert [c.database for c in get_scene(topology).nodes[server].display.copies] == ["Sales007"]
     assert find_child(large_lab_window.charts, QComboBox).currentText() == "Sales007"
     qtbot.keyClick(topology, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
-    assert [c.database for c in get_scene(topology).nodes["SERVER_A"].face.copies] == ["Sales008"]
+    assert [c.database for c in get_scene(topology).nodes["SERVER_A"].display.copies] == ["Sales008"]
     topology.select_object("Sales021")
-    assert [c.database for c in node.face.copies] == ["Sales021"]
+    assert [c.database for c in node.display.copies] == ["Sales021"]
 
 
 @pytest.mark.slow
@@ -256,7 +256,7 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
 
 
 def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, profile: Any) -> None:
-    store.set(settings.NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
+    store.set(settings.TOPOLOGY_NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
     window = show_window(qtbot, profile, store)
     window.select_drill("lab")
     window.brief.started.emit("lab")

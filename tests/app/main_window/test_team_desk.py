@@ -25,7 +25,7 @@ from app.classroom.verdict import judge_log
 from app.main_window.assembly import WindowAssembler
 from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import build_picture
+from app.view_models.picture import build_topology_contents
 from app.view_models.role_picture import limit_to_role
 from app.widgets import theme
 from engine.drill.authoring.problems import ScenarioError
@@ -78,7 +78,7 @@ def open_desk(qtbot: QtBot, team: StubTeam, key: str) -> tuple[TeamDesk, list[st
 
 
 def find_server(desk: TeamDesk, name: str) -> Any:
-    picture = require(desk.topology.picture)
+    picture = require(desk.topology.contents)
     return next(face for face in picture.servers if face.name == name)
 
 
@@ -171,14 +171,14 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
         team.show_on_desk(desk)
     window = require(dba.console.open_query("PAY2"))
     window.editor.replace_all("SELECT 1 AS one")
-    dba.console.run()
+    dba.console.run_front_text()
     team.apply_line(f"@dba {dba_messages[-1]}")
     team.drill.advance_to(team.drill.tick + 500)
     for desk in (dba, room):
         team.show_on_desk(desk)
-    assert not window.busy
-    dba.console.run()
-    assert window.busy
+    assert not window.is_busy
+    dba.console.run_front_text()
+    assert window.is_busy
     dba.show_answer("the class is frozen", is_refusal=True)
     assert not window.busy
     assert dba.panel.answer.text() == "the class is frozen"
@@ -277,19 +277,21 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     assert panel.waiting.isHidden()
     assert panel.start.isHidden()
     require(desk.console.open_query("PAY2")).editor.replace_all("SELECT 1")
-    desk.console.run()
-    assert not require(desk.console.current).busy
+    desk.console.run_front_text()
+    assert not require(desk.console.front_window).is_busy
     desk.topology.requested.emit("pull-cable PAY2")
     assert messages == []
     desk.show_connection(is_connected=False)
     assert desk.is_over
-    assert desk.topology.acts.find_refusal("pull-cable PAY2") == "The team has ended."
+    assert desk.topology.shared_actions.find_refusal("pull-cable PAY2") == "The team has ended."
 
 
 def test_no_role_view_shows_the_whole_world() -> None:
     """A role without visible data gets a picture with names only."""
     drill = Drill(CABLE_DRILL)
-    picture = limit_to_role(build_picture(drill.world), drill.world, find_role(CABLE_DRILL.team, "manager"))
+    picture = limit_to_role(
+        build_topology_contents(drill.world), drill.world, find_role(CABLE_DRILL.team, "manager")
+    )
     texts = picture.spoken
     for word in ("PRINCIPAL", "SYNCHRONIZED", "running", "ok", "transactions"):
         assert word not in texts
@@ -321,11 +323,11 @@ def test_window_that_hosts_a_team_ends_it_for_all(hands: WindowUser, qtbot: QtBo
     assert not closed.isAccepted()
     assert "team" in box.text()
     box.reject()
-    assert teams.is_holding
+    assert teams.is_hosting
     assert window.isVisible()
     code.end.click()
     hands.confirm_action()
-    qtbot.waitUntil(lambda: not teams.is_holding, timeout=PROCESS_MS)
+    qtbot.waitUntil(lambda: not teams.is_hosting, timeout=PROCESS_MS)
     assert desk.panel.result.text().startswith("The team has ended. ")
     assert desk.panel.points.table.rowCount() > 0
     assert window.notice.text == "The team has ended. Its inputs are saved."

@@ -6,13 +6,13 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
-from app.host.playback import STATE_KINDS
+from app.host.playback import STATE_EVENT_KINDS
 from app.learning.reflection import Reflection
 from app.storage import Profile
 from app.view_models.offers import ActionTarget
 from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
-from app.widgets.strip import TimeStrip
+from app.widgets.strip import TimelineStrip
 from engine.model import Role
 from tests.app.main_window.conftest import WindowUser, open_menus
 from tests.assertions import require
@@ -36,7 +36,7 @@ def find_button(page: QWidget, text: str) -> QPushButton:
 def start_drill(hands: WindowUser, name: str) -> None:
     """Start a drill from the start page."""
     window = hands.window
-    window.picker.choose_card(name)
+    window.picker.select_drill(name)
     window.picker.grid.setFocus()
     hands.press_key(Key.Key_Return)
     assert window.pages.currentWidget() is window.brief
@@ -117,7 +117,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: WindowUser, profile: Pro
     assert row.score is not None
     assert 50.0 < row.score < 100.0
     hands.click_widget(find_button(require(window.debrief), "Back to the start page"))
-    window.picker.choose_card("isolated-principal")
+    window.picker.select_drill("isolated-principal")
     card = window.picker.get_current_card()
     assert card is not None
     assert card.name == "isolated-principal"
@@ -146,7 +146,7 @@ def test_a_drill_is_played_by_keyboard(hands: WindowUser) -> None:
     assert not hands.drill.world.computers["SERVER_A"].powered
     hands.press_key(Key.Key_F9, Mod.ShiftModifier)
     hands.finish_search()
-    assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_KINDS
+    assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_EVENT_KINDS
     hands.press_key(Key.Key_2, Mod.AltModifier)
     current = window.console.current
     assert current is not None
@@ -193,7 +193,7 @@ def test_a_mistake_is_retried_and_the_reference_shown(hands: WindowUser, profile
     window.session.apply_input("finish")
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(TIMELINE)
-    window.debrief.findChildren(TimeStrip)[0].time_clicked.emit(30.0)
+    window.debrief.findChildren(TimelineStrip)[0].time_clicked.emit(30.0)
     hands.click_widget(find_button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000

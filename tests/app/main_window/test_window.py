@@ -15,10 +15,10 @@ from app import settings
 from app.main_window import commands
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.help import PAGES, read_page
-from app.views.transport import SPEEDS, compute_slider_position, compute_speed, find_next_speed
+from app.views.help import HELP_PAGE_ORDER, read_help_page
+from app.views.transport import SPEED_STEPS, compute_slider_position, compute_speed, find_next_speed
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, OUTER_DOCKS, PRESENTER, IncrementalView
+from app.widgets.docks import INSTRUCTOR, LEARNER, OUTER_DOCK_SPECS, PRESENTER, IncrementalView
 from app.widgets.scroll_container import PageStack
 from app.widgets.tables import TableView
 from engine.model import World
@@ -48,7 +48,7 @@ def test_every_action_of_the_window_is_in_a_menu(window: OpenWindow) -> None:
 
 
 def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
-    assert keys.list_conflicts(window.appearance.current_keys) == []
+    assert keys.list_key_conflicts(window.appearance.current_keys) == []
     action = window.actions_by_name["time.step"]
     assert action.shortcuts() == [QKeySequence("F10")]
     assert "F10" in action.toolTip()
@@ -121,7 +121,7 @@ def test_the_palette_finds_actions_and_commands(hands: WindowUser) -> None:
     assert hands.drill.world.instances["SERVER_B"].hung
 
 
-@pytest.mark.parametrize("speed", SPEEDS)
+@pytest.mark.parametrize("speed", SPEED_STEPS)
 def test_the_speed_slider_shows_the_speed(speed: float) -> None:
     assert compute_speed(compute_slider_position(speed)) == speed
 
@@ -140,7 +140,7 @@ def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: Window
     for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
-        assert theme.get_tokens(window.topology.palette()) is colors
+        assert theme.get_theme_tokens(window.topology.palette()) is colors
         image = window.grab().toImage()
         assert image.pixelColor(4, image.height() // 2) == colors.window
         assert store.get(settings.THEME) == choice
@@ -192,7 +192,7 @@ def test_each_layout_opens_its_panels(hands: WindowUser) -> None:
     play_lab(hands)
     for profile in (LEARNER, INSTRUCTOR, PRESENTER):
         window.appearance.set_layout(profile)
-        wanted = {p.name for p in OUTER_DOCKS if profile in p.profiles and p.name in window.desk.docks}
+        wanted = {p.name for p in OUTER_DOCK_SPECS if profile in p.profiles and p.name in window.desk.docks}
         assert open_docks(window) == wanted - CLUSTER_DOCKS
 
 
@@ -321,12 +321,12 @@ def test_help_opens_at_the_focused_panel(hands: WindowUser) -> None:
     window.help.close()
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", HELP_PAGE_ORDER)
 def test_links_in_help_have_targets(page: str) -> None:
-    text = read_page(page)
+    text = read_help_page(page)
     assert text.startswith("# ")
     for part in text.split("](")[1:]:
-        assert part.partition(")")[0].removesuffix(".md") in PAGES
+        assert part.partition(")")[0].removesuffix(".md") in HELP_PAGE_ORDER
 
 
 def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: WindowSettings) -> None:
@@ -340,7 +340,7 @@ def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: Windo
 
 def test_fault_menu_objects_match_the_world(hands: WindowUser) -> None:
     world = play_lab(hands)
-    kinds = dict(commands.list_targets(world))
+    kinds = dict(commands.list_action_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 
@@ -450,7 +450,7 @@ def test_invalid_positions_and_notes_are_ignored(
 ) -> None:
     """Such stored values used to prevent the start of the drill."""
     store.set(settings.CARD_POSITIONS, stored)
-    store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
+    store.set(settings.TOPOLOGY_NOTES, stored.replace("{", '[["x",', 1))
     window = show_window(qtbot, profile, store)
     window.select_drill("lab")
     window.brief.started.emit("lab")

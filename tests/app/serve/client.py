@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import struct
 
-from app.serve.login import END_OF_MESSAGE, HEADER, PacketKind, build_packet
+from app.serve.login import END_OF_MESSAGE, PACKET_HEADER, PacketKind, build_packet
 
 TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 READ_ONLY = 0x20
@@ -51,11 +51,11 @@ class Client:
         body = b""
         while True:
             try:
-                head = await self.reader.readexactly(HEADER.size)
+                head = await self.reader.readexactly(PACKET_HEADER.size)
             except asyncio.IncompleteReadError:
                 raise ConnectionResetError from None
-            _, status, length, *_ = HEADER.unpack(head)
-            body += await self.reader.readexactly(length - HEADER.size)
+            _, status, length, *_ = PACKET_HEADER.unpack(head)
+            body += await self.reader.readexactly(length - PACKET_HEADER.size)
             if status & END_OF_MESSAGE:
                 return body
 

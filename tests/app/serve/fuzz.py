@@ -41,13 +41,13 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
     from app.serve import listener, login, parameters, requests
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, build_packets
     from app.serve.session import ConnectionClosedError, TdsSession
-    from app.serve.wire import Pipe, create_tls
+    from app.serve.wire import SocketStream, create_tls_contexts
     from engine.tsql.batches.data import ClientProgram, Window
     from engine.tsql.batches.data import SqlSession as SqlSession
 
     refusals = (MalformedPacketError, requests.UnsupportedRequestError, requests.InvalidParameterError)
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
-    context = create_tls("127.0.0.1")
+    context = create_tls_contexts("127.0.0.1")
 
     def parse_calls(data: bytes) -> None:
         prepared = requests.PreparedStatements()
@@ -62,7 +62,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
 
-    class BytesPipe(Pipe):
+    class BytesPipe(SocketStream):
         """Client that sends its bytes in pieces and then closes."""
 
         def __init__(self, data: bytes) -> None:
@@ -105,7 +105,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
             self.tls = context
 
         def send_input(self, line: str) -> asyncio.Future[Any]:
-            from app.host import RequestResult
+            from app.host import InputResult
 
             verb, window, *_ = line.split(" ")
             end: SqlDoneData | SessionData = SqlDoneData(
@@ -122,7 +122,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
                 message = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
                 end = replace(end, messages=[message], results=[rows])
             answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-            answer.set_result(RequestResult(end_data=end))
+            answer.set_result(InputResult(end_data=end))
             return answer
 
         async def wait_until_answering(self, name: str) -> str:
@@ -135,7 +135,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
             return "127.0.0.1,14332"
 
     def run_connection(data: bytes) -> None:
-        loop.run_until_complete(TdsSession(StubDoor(), "SERVER_A", "tds1", BytesPipe(data)).run())
+        loop.run_until_complete(TdsSession(StubDoor(), "SERVER_A", "tds1", BytesPipe(data)).serve_client())
 
     def run_requests(data: bytes) -> None:
         """Send requests after a login: the first byte of each piece selects the kind, the second the length."""

@@ -22,7 +22,7 @@ from app.serve.login import (
 from app.serve.parameters import read_typed_value
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_response
-from app.serve.types import build_column, encode_grid, encode_message
+from app.serve.types import build_column, encode_result_set, encode_message
 from engine.tsql.scalars.values import Scalar
 
 
@@ -119,10 +119,10 @@ def test_before_tds_7_2_large_values_are_sent_as_text_and_image(
     type_name: str, value: str, kind: int, raw: bytes
 ) -> None:
     old = build_column(type_name, [value, None], TDS_7_1)
-    assert old.info[0] == kind
+    assert old.type_info[0] == kind
     assert old.encode_value(value).endswith(struct.pack("<I", len(raw)) + raw)
     assert old.encode_value(None) == b"\0"
-    assert build_column(type_name, [value], TDS_7_2).info[0] != kind
+    assert build_column(type_name, [value], TDS_7_2).type_info[0] != kind
 
 
 def test_a_value_of_another_type_is_sent_as_text() -> None:
@@ -143,7 +143,7 @@ def test_a_value_of_another_type_is_sent_as_text() -> None:
 )
 def test_a_variant_as_a_parameter_keeps_its_base_type(written: str, value: str) -> None:
     column_type = build_column(f"sql_variant:{written}", [value], TDS_7_4)
-    typed = read_typed_value(PacketReader(column_type.info + column_type.encode_value(value)))
+    typed = read_typed_value(PacketReader(column_type.type_info + column_type.encode_value(value)))
     assert typed.type == "sql_variant"
     assert typed.literal.removeprefix("CAST(").lstrip("N'").lower().startswith(value.lower())
     assert typed.literal.endswith(f" AS {written.replace('numeric', 'decimal')})")
@@ -272,7 +272,7 @@ def test_state_zero_and_line_zero_of_a_failed_call_are_sent(
 def test_a_column_without_null_is_sent_as_not_nullable() -> None:
     result = {"columns": ["a"], "types": ["int"], "rows": []}
     flags = [
-        struct.unpack("<H", encode_grid({**result, **extra}, TDS_7_4)[7:9])[0] & 1
+        struct.unpack("<H", encode_result_set({**result, **extra}, TDS_7_4)[7:9])[0] & 1
         for extra in ({}, {"nullable": [True]}, {"nullable": [False]})
     ]
     assert flags == [1, 1, 0]

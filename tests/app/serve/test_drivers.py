@@ -23,7 +23,7 @@ import pytds
 import pytest
 import sqlalchemy
 
-from app.files.folders import FOLDER_VARIABLE
+from app.files.folders import PROFILE_FOLDER_VARIABLE
 from tests.drivers.follow import DRIVERS as BY_DRIVER
 from tests.drivers.follow import ODBC, follow_failover
 from tests.drivers.profiles import build_client_name
@@ -63,7 +63,7 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProces
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
     lab.write_text(with_profiles({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
+    environment = {**os.environ, PROFILE_FOLDER_VARIABLE: str(folder / "profile")}
     words = ("serve", lab, "--port-base", "0", "--record", record, "--certificate", certificate)
     with Program(*words, environment=environment) as running:
         first = json.loads(running.stdout.readline())

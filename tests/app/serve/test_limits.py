@@ -19,7 +19,7 @@ from app.files import scenario_files
 from app.serve import listener as listeners
 from app.serve.login import (
     END_OF_MESSAGE,
-    HEADER,
+    PACKET_HEADER,
     LOGIN_BYTES_MAX,
     MESSAGE_BYTES_MAX,
     SIZE_MAX,
@@ -61,14 +61,14 @@ def encode_error(number: int) -> bytes:
 def build_big_batch(size: int) -> bytes:
     """Return a batch of about *size* bytes, as packets."""
     body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
-    step = SIZE_MAX - HEADER.size
+    step = SIZE_MAX - PACKET_HEADER.size
     packet_bytes = bytearray()
     for offset in range(0, len(body), step):
         part = body[offset : offset + step]
-        packet_bytes += HEADER.pack(
+        packet_bytes += PACKET_HEADER.pack(
             PacketKind.BATCH,
             END_OF_MESSAGE if offset + step >= len(body) else 0,
-            HEADER.size + len(part),
+            PACKET_HEADER.size + len(part),
             0,
             0,
             0,
@@ -227,7 +227,7 @@ def test_attention_packets_of_one_client_delay_no_other_client() -> None:
 
 def test_instances_can_have_different_versions() -> None:
     for name in ("lab", "ag-lab", "fci-lab"):
-        world = Drill(set_version(scenario_files.find(name).load(), 2022)).world
+        world = Drill(set_version(scenario_files.find_scenario_file(name).load(), 2022)).world
         assert {instance.version for instance in world.instances.values()} == {2022}
     with pytest.raises(UsageError, match="1999"):
-        set_version(scenario_files.find("lab").load(), 1999)
+        set_version(scenario_files.find_scenario_file("lab").load(), 1999)

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from app.files import scenario_files
-from app.host import Host, NoRecorder
-from app.serve.listener import PortListener, PortState, get_port_state
+from app.host import RunHost, NullRecorder
+from app.serve.listener import SqlPorts, PortState, get_port_state
 from app.serve.service import list_addresses
 from app.serve.types import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
@@ -24,11 +24,11 @@ class ServedRun:
     """Run with its ports and connected clients."""
 
     def __init__(self, name: str) -> None:
-        self.host = Host(clock=lambda: 0.0)
-        self.host.open_run(Drill(scenario_files.find(name).load(), 1), NoRecorder())
+        self.host = RunHost(clock=lambda: 0.0)
+        self.host.open_run(Drill(scenario_files.find_scenario_file(name).load(), 1), NullRecorder())
         self.host.inbox.wake = self.host.process_inbox
         self.host.play()
-        self.listener = PortListener(self.host)
+        self.listener = SqlPorts(self.host)
         self.clients: list[Client] = []
 
     async def connect(self, name: str, database: str = "Sales", read_only: bool = False) -> Client:
@@ -38,9 +38,9 @@ class ServedRun:
 
     async def advance_run(self, seconds: float) -> None:
         """Advance simulated time, and update the ports."""
-        assert self.host.live is not None
-        end_s = self.host.live.world.t_s + seconds
-        while self.host.live.world.t_s < end_s:
+        assert self.host.live_drill is not None
+        end_s = self.host.live_drill.world.t_s + seconds
+        while self.host.live_drill.world.t_s < end_s:
             self.host.on_frame(250.0)
             await self.listener.update_ports()
             await asyncio.sleep(0)
@@ -54,7 +54,7 @@ class ServedRun:
 @asynccontextmanager
 async def serve_site(name: str) -> AsyncIterator[ServedRun]:
     site = ServedRun(name)
-    await site.listener.open(0)
+    await site.listener.open_ports(0)
     yield site
     await site.close()
 
@@ -89,9 +89,11 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
                     await old.send_batch("SELECT 1")
             client = await site.connect("AGL1")
             assert encode_text("NODE_2") in await client.send_batch("SELECT @@SERVERNAME")
-            assert site.host.live is not None
+            assert site.host.live_drill is not None
             routed_events = [
-                e for e in site.host.live.events if e.kind == "session" and read_field(e, "what") == "routed"
+                e
+                for e in site.host.live_drill.events
+                if e.kind == "session" and read_field(e, "what") == "routed"
             ]
             assert [read_field(event, "to") for event in routed_events] == ["NODE_3"]
 
@@ -103,7 +105,7 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
         async with serve_site("ag-lab") as site:
             assert site.host.apply_input("power-off NODE_1")
             await site.advance_run(2)
-            assert get_port_state(site.listener.world, "AGL1") is PortState.DARK
+            assert get_port_state(site.listener.world, "AGL1") is PortState.UNREACHABLE
             waiting = asyncio.ensure_future(site.connect("AGL1"))
             await site.advance_run(2)
             assert not waiting.done()
@@ -171,8 +173,8 @@ def test_a_paused_run_is_silent_and_responds_after_it_continues() -> None:
             await asyncio.sleep(0.05)
             assert not waiting.done()
             assert not coming.done()
-            assert site.host.live is not None
-            assert site.host.live.journal[-1].verb == "connect"  # a paused run executes nothing
+            assert site.host.live_drill is not None
+            assert site.host.live_drill.journal[-1].verb == "connect"  # a paused run executes nothing
             site.host.play()
             await site.listener.update_ports()
             assert await waiting

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from app.files.folders import FOLDER_VARIABLE
+from app.files.folders import PROFILE_FOLDER_VARIABLE
 from tests.forked import Program, run_program
 
 ROOT = Path(__file__).parents[3]
@@ -80,7 +80,7 @@ def play_order_drill(
         assert early_order in text
         text = text.replace(early_order, late_order)
     drill.write_text(text, encoding="utf-8")
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
+    environment = {**os.environ, PROFILE_FOLDER_VARIABLE: str(folder / "profile")}
     words = ("serve", drill, "--port-base", "0", "--speed", "8", "--record", record)
     with Program(*words, environment=environment) as running:
         play = DrillProcess(running)

@@ -8,7 +8,7 @@ from app.storage import Profile, RunId
 def begin_run(profile: Profile, lines: list[str]) -> RunId:
     run_id = profile.begin_run("lab", "text", "hash", 1, "0", "lab")
     for tick, line in enumerate(lines):
-        profile.append(run_id, tick, line)
+        profile.append_line(run_id, tick, line)
     return run_id
 
 
@@ -45,7 +45,7 @@ def test_a_branch_can_be_renamed_and_removed(profile: Profile) -> None:
 def test_only_the_newest_run_of_a_tree_can_be_continued(profile: Profile) -> None:
     first, second = build_tree(profile)
     assert [run.run_id for run in profile.list_unfinished_runs()] == [second]
-    profile.finish(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
+    profile.finish_run(second, 9, "hash", '{"availability": {"downtime_s": 0, "lost_transactions": 0}}', None)
     assert profile.list_unfinished_runs() == []
     profile.remove_branch(first)
     assert [run.run_id for run in profile.list_unfinished_runs()] == [first]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import ProblemKind, Profile, RunId, StorageError, database, open_profile, tables
+from app.storage import StorageProblemKind, Profile, RunId, StorageError, database, open_profile, tables
 from app.storage.database import list_backup_files
 from tests.app.storage.conftest import begin_run
 
@@ -89,24 +89,24 @@ def test_a_second_instance_is_refused(
 ) -> None:
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
     problem = get_refusal(profile.file.parent)
-    assert problem.kind is ProblemKind.IN_USE
+    assert problem.kind is StorageProblemKind.IN_USE
     assert "Another Mirrordrill uses" in str(problem)
-    profile.append(run_id, 1, "0.01 note the first one goes on")
-    assert profile.find_faults() == []
+    profile.append_line(run_id, 1, "0.01 note the first one goes on")
+    assert profile.find_data_faults() == []
 
 
 def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder: Path) -> None:
     opened_database = database.open_database(profile_folder)
     with Profile(opened_database) as profile:
         run_id = begin_run(profile)
-        profile.append(run_id, 1, "0.01 note before")
+        profile.append_line(run_id, 1, "0.01 note before")
         (pages,) = opened_database.connection.execute("PRAGMA page_count").fetchone()
         opened_database.connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StorageError, match=r"is full\. Your latest action is not saved") as caught:
-            profile.append(run_id, 2, "x" * 100_000)
-        assert caught.value.kind is ProblemKind.DISK_FULL
+            profile.append_line(run_id, 2, "x" * 100_000)
+        assert caught.value.kind is StorageProblemKind.DISK_FULL
         opened_database.connection.execute("PRAGMA max_page_count = 1000000")
-        profile.append(run_id, 3, "0.03 note after")
+        profile.append_line(run_id, 3, "0.03 note after")
         (unfinished_run,) = profile.list_unfinished_runs()
         assert [line.text for line in unfinished_run.lines] == ["0.01 note before", "0.03 note after"]
         assert unfinished_run.problem is None
@@ -115,7 +115,7 @@ def test_a_full_disk_is_reported_and_loses_only_the_current_input(profile_folder
 def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     problem = get_refusal(tmp_path / "file" / "profile")
-    assert problem.kind is ProblemKind.CANNOT_OPEN
+    assert problem.kind is StorageProblemKind.CANNOT_OPEN
     assert "Cannot create the profile folder" in str(problem)
 
 
@@ -161,7 +161,7 @@ def test_a_file_of_another_program_is_refused_unchanged(profile_folder: Path, co
         file.write_bytes(content)
     before = file.read_bytes()
     problem = get_refusal(profile_folder)
-    assert problem.kind is ProblemKind.NOT_A_PROFILE
+    assert problem.kind is StorageProblemKind.NOT_A_PROFILE
     assert str(file) in str(problem)
     assert file.read_bytes() == before
     assert os.listdir(profile_folder) == ["profile.sqlite"]
@@ -179,7 +179,7 @@ def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path
     with open_raw_database(profile_folder) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     problem = get_refusal(profile_folder)
-    assert problem.kind is ProblemKind.NEWER
+    assert problem.kind is StorageProblemKind.NEWER
     assert f"has version 9999; this Mirrordrill supports versions up to {NEWEST_REVISION}" in str(problem)
     with open_raw_database(profile_folder) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
@@ -200,7 +200,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
     break_pages(profile.file)
     profile.file.with_name("profile.sqlite-wal").touch()  # A killed process leaves this file.
     problem = get_refusal(profile_folder)
-    assert problem.kind is ProblemKind.DAMAGED
+    assert problem.kind is StorageProblemKind.DAMAGED
     assert "is damaged" in str(problem)
     backup.replace(profile.file)
     profile.file.with_name("profile.sqlite-wal").unlink(missing_ok=True)
@@ -208,15 +208,15 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
         assert len(profile.list_unfinished_runs()) == 1
 
 
-NEWEST_REVISION = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
+NEWEST_REVISION = database.parse_revision(max(database.MIGRATIONS_FOLDER.glob("*.sql")))
 
 
 def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     """Add a migration with *statement* to the program, as a newer version would."""
     migrations = tmp_path / "migrations"
-    shutil.copytree(database.MIGRATIONS, migrations)
+    shutil.copytree(database.MIGRATIONS_FOLDER, migrations)
     (migrations / "9998_next.sql").write_text(f"CREATE TABLE seat (id INTEGER);\n{statement};\n")
-    monkeypatch.setattr(database, "MIGRATIONS", migrations)
+    monkeypatch.setattr(database, "MIGRATIONS_FOLDER", migrations)
 
 
 def test_a_migration_keeps_the_data_and_a_backup(
@@ -224,7 +224,7 @@ def test_a_migration_keeps_the_data_and_a_backup(
 ) -> None:
     with open_profile(profile_folder) as profile:
         run_id = begin_run(profile)
-        profile.append(run_id, 1, "0.01 note kept")
+        profile.append_line(run_id, 1, "0.01 note kept")
     add_migration(tmp_path, monkeypatch, "SELECT 1")
     with open_profile(profile_folder) as profile:
         assert [line.text for line in profile.list_unfinished_runs()[0].lines] == ["0.01 note kept"]
@@ -247,7 +247,7 @@ def test_a_failed_migration_changes_nothing(
         with pytest.raises(sqlite3.OperationalError):
             open_profile(profile_folder)
     with open_profile(profile_folder) as profile:
-        assert profile.find_faults() == []
+        assert profile.find_data_faults() == []
     with sqlite3.connect(profile.file) as connection:
         assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'seat'").fetchall() == []
     connection.close()

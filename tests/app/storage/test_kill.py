@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import JournalLine, ProblemKind, StorageError, database, open_profile
+from app.storage import JournalLine, StorageProblemKind, StorageError, database, open_profile
 from tests.app.storage.conftest import begin_run
 
 ENDLESS_RUN_SCRIPT = """
@@ -33,7 +33,7 @@ def play_and_kill(folder: Path, input_count: int) -> int:
         lines_read = [process.stdout.readline() for _ in range(input_count)]
         with pytest.raises(StorageError) as caught:
             open_profile(folder)
-        assert caught.value.kind is ProblemKind.IN_USE
+        assert caught.value.kind is StorageProblemKind.IN_USE
         process.kill()
         lines_read += process.stdout.read().split()
     assert process.returncode != 0
@@ -53,7 +53,7 @@ def test_every_acknowledged_input_survives_repeated_kills(
         )
         with open_profile(profile_folder) as profile:
             (run,) = profile.list_unfinished_runs()
-            assert profile.find_faults() == []
+            assert profile.find_data_faults() == []
         assert run.problem is None
         assert len(run.lines) in (count, count + 1)  # One more line can be stored without an acknowledgment.
         assert run.lines == tuple(

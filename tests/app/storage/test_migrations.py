@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Profile, compute_records, database, open_profile
+from app.storage import Profile, group_results_by_scenario, database, open_profile
 from app.storage.database import list_backup_files
 from tests.app.storage.test_results import build_report, record_run
 
-MIGRATIONS = sorted(database.MIGRATIONS.glob("*.sql"))
+MIGRATIONS = sorted(database.MIGRATIONS_FOLDER.glob("*.sql"))
 RELEASED_REVISIONS = [database.parse_revision(migration) for migration in MIGRATIONS[:-1]]
 TOTALS = json.loads(build_report())["availability"]
 REPORTS = {
@@ -37,7 +37,7 @@ The second run has a rewind, the third is damaged, and the fourth is a branch if
 def create_profile_of_version(folder: Path, revision: str) -> None:
     """Create a profile as *revision* wrote it, with four finished runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / database.FILE_NAME
+    file = folder / database.PROFILE_FILE_NAME
     with closing(sqlite3.connect(file)) as writer:
         for migration in MIGRATIONS:
             if database.parse_revision(migration) <= revision:
@@ -83,11 +83,11 @@ def test_a_rewound_run_never_counts_as_best(profile: Profile) -> None:
     record_run(profile, "lab", 70)
     old_report = json.dumps({"availability": TOTALS, "rewinds": [{"from_s": 9.0, "to_s": 2.0}]})
     run_id = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
-    profile.finish(run_id, 10, "f00d", old_report, 100.0)
+    profile.finish_run(run_id, 10, "f00d", old_report, 100.0)
     best = profile.find_best_run("lab")
     assert best is not None
     assert best.score == 70
-    (record,) = compute_records(profile.list_results()).values()
+    (record,) = group_results_by_scenario(profile.list_results()).values()
     assert record.best is not None
     assert record.best.score == 70
     assert record.latest_run.score == 100
@@ -98,7 +98,7 @@ def test_a_branched_run_never_counts_as_best(profile: Profile) -> None:
     first = record_run(profile, "lab", 70)
     branch = profile.begin_run("lab", "", "h", 7, "0.1", "practice")
     profile.store_branch(branch, first, first, "other", 50, 0)
-    profile.finish(branch, 10, "f00d", build_report(), 100.0)
+    profile.finish_run(branch, 10, "f00d", build_report(), 100.0)
     best = profile.find_best_run("lab")
     assert best is not None
     assert best.run_id == first

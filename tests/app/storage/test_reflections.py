@@ -14,6 +14,6 @@ def test_a_reflection_is_stored_replaced_and_deleted_with_its_run(profile: Profi
     profile.store_reflection(first, Reflection("the witness was gone", "", None))
     assert profile.read_reflection(first) == Reflection("the witness was gone", "", None)
     assert profile.read_reflection(second) is None
-    assert profile.find_faults() == []
-    profile.delete_finished([first])
+    assert profile.find_data_faults() == []
+    profile.delete_finished_runs([first])
     assert profile.read_reflection(first) is None

@@ -27,12 +27,12 @@ def build_report(downtime_s: float = 2.6, lost_transactions: float = 0.0) -> str
 
 def record_run(profile: Profile, scenario_name: str, score: float | None, downtime_s: float = 2.6) -> RunId:
     run_id = begin_run(profile, scenario_name)
-    profile.finish(run_id, 6000, "f00d", build_report(downtime_s), score)
+    profile.finish_run(run_id, 6000, "f00d", build_report(downtime_s), score)
     return run_id
 
 
 def test_a_finished_run_is_in_the_history_and_no_longer_offered(profile: Profile, run_id: RunId) -> None:
-    profile.finish(run_id, 6000, "f00d", build_report(12.5, 17.0), 83.5)
+    profile.finish_run(run_id, 6000, "f00d", build_report(12.5, 17.0), 83.5)
     assert profile.list_unfinished_runs() == []
     (row,) = profile.list_results()
     assert (row.run_id, row.scenario_name, row.mode, row.score) == (run_id, "lab", "play", 83.5)
@@ -42,15 +42,15 @@ def test_a_finished_run_is_in_the_history_and_no_longer_offered(profile: Profile
 
 
 def test_a_run_can_finish_only_once(profile: Profile, run_id: RunId) -> None:
-    profile.finish(run_id, 6000, "f00d", build_report(), 83.5)
+    profile.finish_run(run_id, 6000, "f00d", build_report(), 83.5)
     with pytest.raises(ValueError, match=f"run {run_id} is finished"):
-        profile.finish(run_id, 6000, "f00d", build_report(), 100.0)
+        profile.finish_run(run_id, 6000, "f00d", build_report(), 100.0)
     assert [row.score for row in profile.list_results()] == [83.5]
 
 
 def test_a_failed_finish_leaves_the_run_unfinished(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(KeyError, match="availability"):
-        profile.finish(run_id, 6000, "f00d", "{}", 83.5)
+        profile.finish_run(run_id, 6000, "f00d", "{}", 83.5)
     assert [run.run_id for run in profile.list_unfinished_runs()] == [run_id]
     assert profile.list_results() == []
 
@@ -85,7 +85,7 @@ def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
     def record_answer(is_sure: object, **fields: object) -> None:
         rows = [{"name": "why", "sure_percent": is_sure, "correct": True, "right": [1]}, {"name": "open"}]
         report_fields = {**json.loads(build_report()), "questions": rows, **fields}
-        profile.finish(begin_run(profile, "lab"), 6000, "f00d", json.dumps(report_fields), 50.0)
+        profile.finish_run(begin_run(profile, "lab"), 6000, "f00d", json.dumps(report_fields), 50.0)
 
     for sure in (80, "many", 900, None):
         record_answer(sure)
@@ -120,15 +120,15 @@ def test_an_altered_result_is_reported(profile_folder: Path, change: str, messag
     document |= {"mode": "play", "seed": 7}
     with open_profile(profile_folder) as profile:
         run_id = begin_run(profile, "lab")
-        profile.finish(run_id, 6000, "f00d", json.dumps(document), 70.0)
-        assert (profile.find_faults(), profile.find_contradictions(run_id)) == ([], [])
+        profile.finish_run(run_id, 6000, "f00d", json.dumps(document), 70.0)
+        assert (profile.find_data_faults(), profile.find_contradictions(run_id)) == ([], [])
     with closing(sqlite3.connect(profile_folder / "profile.sqlite")) as connection:
         connection.execute(change)
         connection.commit()
     with open_profile(profile_folder) as profile:
         (problem,) = profile.find_contradictions(run_id)
         assert message_part in problem
-        assert problem in profile.find_faults()
+        assert problem in profile.find_data_faults()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")

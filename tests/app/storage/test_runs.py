@@ -16,8 +16,8 @@ from tests.app.storage.conftest import begin_run
 
 def test_an_unfinished_run_contains_all_data_for_a_resume(profile: Profile) -> None:
     run_id = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 2**63 - 1, "0.1.0", "exam")
-    profile.append(run_id, 3000, "30.0 power-off SERVER_A")
-    profile.append(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
+    profile.append_line(run_id, 3000, "30.0 power-off SERVER_A")
+    profile.append_line(run_id, 4125, "41.25 sql SERVER_B\n    SELECT N'Δ';\n    GO")
     profile.store_hash(run_id, 4000, "aaaa")
     profile.store_position(run_id, 4200)
     (unfinished_run,) = profile.list_unfinished_runs()
@@ -45,24 +45,24 @@ def test_the_latest_unfinished_run_comes_first(profile: Profile) -> None:
 
 
 def test_an_abandoned_run_is_not_offered_but_keeps_its_journal(profile: Profile, run_id: RunId) -> None:
-    profile.append(run_id, 1, "0.01 note here")
-    profile.abandon(run_id)
+    profile.append_line(run_id, 1, "0.01 note here")
+    profile.abandon_run(run_id)
     assert profile.list_unfinished_runs() == []
     assert profile.read_journal(run_id) == (JournalLine(1, "0.01 note here"),)
 
 
 def test_an_ended_run_accepts_no_more_lines(profile: Profile, run_id: RunId) -> None:
-    profile.abandon(run_id)
+    profile.abandon_run(run_id)
     with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
-        profile.append(run_id, 1, "0.01 note too late")
+        profile.append_line(run_id, 1, "0.01 note too late")
     with pytest.raises(ValueError, match=f"run {run_id} is abandoned"):
-        profile.abandon(run_id)
+        profile.abandon_run(run_id)
     assert profile.read_journal(run_id) == ()
 
 
 def test_the_tick_never_decreases(profile: Profile, run_id: RunId) -> None:
     profile.store_position(run_id, 500)
-    profile.append(run_id, 400, "4.0 note late to the disk")
+    profile.append_line(run_id, 400, "4.0 note late to the disk")
     profile.store_position(run_id, 300)
     assert profile.list_unfinished_runs()[0].tick == 500
 
@@ -93,7 +93,7 @@ def test_a_changed_journal_is_never_resumed_silently(
     with open_profile(profile_folder) as profile:
         run_id = begin_run(profile)
         for second in (1, 2, 3):
-            profile.append(run_id, second * 100, f"{second}.0 note a")
+            profile.append_line(run_id, second * 100, f"{second}.0 note a")
     raw = sqlite3.connect(profile_folder / "profile.sqlite")
     with raw:
         raw.execute(tampering)
@@ -102,7 +102,7 @@ def test_a_changed_journal_is_never_resumed_silently(
         problem = profile.list_unfinished_runs()[0].problem
         assert problem is not None
         assert f"run {run_id} (lab) {sentence}" in problem
-        assert profile.find_faults() == [problem]
+        assert profile.find_data_faults() == [problem]
 
 
 OPERATIONS = st.lists(
@@ -125,7 +125,7 @@ def test_stored_data_is_read_back(operations: list[tuple[str, int, str | None]])
         run_id = begin_run(profile)
         for operation, tick, text in operations:
             if text is not None:
-                profile.append(run_id, tick, text)
+                profile.append_line(run_id, tick, text)
                 lines.append(JournalLine(tick, text))
             elif operation == "heartbeat":
                 profile.store_position(run_id, tick)

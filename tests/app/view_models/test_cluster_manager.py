@@ -25,11 +25,13 @@ from tests.shipped_scenarios import load_shipped_scenario
 def test_rows_and_lines_describe_the_cluster() -> None:
     world = build_ag_lab()
     run_until(world, 5.0)
-    rows = cluster_manager.list_rows(world, "NODE_1")
+    rows = cluster_manager.list_cluster_rows(world, "NODE_1")
     assert [row.name for row in rows if row.kind == "node"] == ["NODE_1", "NODE_2", "NODE_3"]
     role = next(row for row in rows if row.kind == "role")
     assert (role.name, role.owner, role.state) == ("AG1", "NODE_1", "Online")
-    actions = [action for row in rows for action in cluster_manager.list_actions(world, "NODE_1", row)]
+    actions = [
+        action for row in rows for action in cluster_manager.list_cluster_actions(world, "NODE_1", row)
+    ]
     lines = {action.line for action in actions}
     assert {"move-role AG1 NODE_3", "evict NODE_2", "set-weight NODE_3 0"} <= lines
     assert "set-owners AG1_AGL1 address NODE_2,NODE_3" in lines
@@ -43,12 +45,14 @@ def test_a_node_without_quorum_knows_only_itself() -> None:
     world = build_ag_lab()
     apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 5.0)
-    (row,) = cluster_manager.list_rows(world, "NODE_2")
+    (row,) = cluster_manager.list_cluster_rows(world, "NODE_2")
     assert (row.name, row.state) == ("NODE_2", "Down")
-    lines = [action.line for action in cluster_manager.list_actions(world, "NODE_2", row)]
+    lines = [action.line for action in cluster_manager.list_cluster_actions(world, "NODE_2", row)]
     assert lines == ["stop-cluster NODE_2", "start-cluster NODE_2", "force-quorum NODE_2"]
     node_states = {
-        row.name: row.state for row in cluster_manager.list_rows(world, "NODE_1") if row.kind == "node"
+        row.name: row.state
+        for row in cluster_manager.list_cluster_rows(world, "NODE_1")
+        if row.kind == "node"
     }
     assert node_states == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
 
@@ -56,16 +60,16 @@ def test_a_node_without_quorum_knows_only_itself() -> None:
 def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     world = build_ag_lab()
     run_until(world, 5.0)
-    assert cluster_manager.format_title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
+    assert cluster_manager.format_cluster_title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
     apply_lines(world, "power-off FSW")
     run_until(world, 6.0)
     assert (
-        next(row.state for row in cluster_manager.list_rows(world, "NODE_1") if row.kind == "witness")
+        next(row.state for row in cluster_manager.list_cluster_rows(world, "NODE_1") if row.kind == "witness")
         == "Failed"
     )
     apply_lines(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
     run_until(world, 30.0)
-    assert cluster_manager.format_title(world, "NODE_1").startswith("CLU1: 1 vote, ")
+    assert cluster_manager.format_cluster_title(world, "NODE_1").startswith("CLU1: 1 vote, ")
 
 
 # --- equal states in the manager and in the cmdlets --------------------------------------
@@ -96,7 +100,7 @@ def iterate_worlds(name: str, player: str) -> Iterator[World]:
 
 
 def read_manager_states(world: World, name: str) -> dict[tuple[str, str], tuple[str, str]]:
-    rows = cluster_manager.list_rows(world, name)
+    rows = cluster_manager.list_cluster_rows(world, name)
     return {(row.kind, row.name): (row.state, row.owner) for row in rows if row.kind != "witness"}
 
 
@@ -113,7 +117,7 @@ def read_cmdlet_states(world: World, name: str) -> dict[tuple[str, str], tuple[s
 
 
 def check_states(world: World) -> None:
-    for name in cluster_manager.list_nodes(world):
+    for name in cluster_manager.list_usable_nodes(world):
         if cluster_manager.find_running_node(world, name) is not None:
             shown_states = read_manager_states(world, name)
             states_by_cmdlet = read_cmdlet_states(world, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.connection_string import describe_connection, find_change, read_driver_log
+from app.view_models.connection_string import build_connection_string, build_change_input, read_driver_log
 from engine.drill.running.drill import Drill
 from engine.model import Client
 from tests.shipped_scenarios import load_shipped_scenario
@@ -16,7 +16,7 @@ CONNECTION_STRING = (
 
 
 def test_the_string_names_what_the_application_uses() -> None:
-    assert describe_connection(CLIENT) == CONNECTION_STRING
+    assert build_connection_string(CLIENT) == CONNECTION_STRING
 
 
 @pytest.mark.parametrize(
@@ -35,18 +35,18 @@ def test_the_string_names_what_the_application_uses() -> None:
     ],
 )
 def test_an_edit_becomes_one_input(text: str, line: str) -> None:
-    assert find_change(CLIENT, text).partition(";")[0] == line
+    assert build_change_input(CLIENT, text).partition(";")[0] == line
 
 
 def test_a_removed_partner_can_be_applied() -> None:
     drill = Drill(load_shipped_scenario("lab"))
     client = drill.world.clients["APP"]
     text = ";".join(
-        part for part in describe_connection(client).split(";") if not part.startswith("Failover")
+        part for part in build_connection_string(client).split(";") if not part.startswith("Failover")
     )
-    drill.apply_line(find_change(client, text))
+    drill.apply_line(build_change_input(client, text))
     assert drill.world.clients["APP"].failover_partner is None
-    assert describe_connection(drill.world.clients["APP"]) == text
+    assert build_connection_string(drill.world.clients["APP"]) == text
 
 
 def test_the_driver_log_contains_only_events_of_its_client() -> None:

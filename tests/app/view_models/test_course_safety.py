@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.course import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline, start_timeline
-from app.view_models.picture import build_picture
+from app.view_models.picture import build_topology_contents
 from engine.model import Safety
 from tests.cases import sample_cases
 from tests.engine.worlds import build_lab
@@ -13,8 +13,8 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def join_labels(safety: Safety) -> str:
-    return " ".join(sign.label for server in build_picture(build_lab(safety=safety)).servers
-                    for copy in server.copies for sign in copy.signs)  # fmt: skip
+    return " ".join(sign.label for server in build_topology_contents(build_lab(safety=safety)).servers
+                    for copy in server.copies for sign in copy.indicators)  # fmt: skip
 
 
 def test_the_card_and_the_lane_say_asynchronous() -> None:

@@ -5,7 +5,7 @@ policies.
 from __future__ import annotations
 
 from app.view_models import dashboard
-from app.view_models.picture import build_picture, list_all_copies
+from app.view_models.picture import build_topology_contents, list_copy_displays
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
 
@@ -29,9 +29,9 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
     run_until(world, 30.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert board.health == dashboard.CRITICAL
-    assert dashboard.NOT_READY in board.issues
+    assert dashboard.GROUP_NOT_READY_ISSUE in board.issues
     row = next(row for row in board.replicas if row.name == "NODE_2")
-    assert dashboard.DISCONNECTED in row.issues
+    assert dashboard.REPLICA_DISCONNECTED_ISSUE in row.issues
     assert dashboard.find_groups(world, "NODE_2") == {}
 
 
@@ -42,7 +42,7 @@ def test_suspending_the_primary_suspends_the_secondaries_on_dashboard_and_cards(
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     suspended = {row.replica: row.suspended for row in board.databases if row.name == "Sales"}
     assert suspended == {"NODE_1": "USER", "NODE_2": "PARTNER", "NODE_3": "PARTNER"}
-    signs = [face.state for face in list_all_copies(world) if face.database == "Sales"]
+    signs = [face.state for face in list_copy_displays(world) if face.database == "Sales"]
     assert [sign.text for sign in signs if sign is not None] == ["SUSPENDED"] * 3
 
 
@@ -51,8 +51,8 @@ def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
     apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
-    assert dashboard.NO_CLUSTER in board.issues
-    assert dashboard.OFFLINE in board.issues
+    assert dashboard.NO_CLUSTER_ISSUE in board.issues
+    assert dashboard.GROUP_OFFLINE_ISSUE in board.issues
     assert [row.name for row in board.replicas] == ["NODE_1"]
 
 
@@ -82,7 +82,9 @@ def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
 
     def locate_listeners() -> list[str]:
         return [
-            f"{face.name}: {sign.label}" for face in build_picture(world).servers for sign in face.listeners
+            f"{face.name}: {sign.label}"
+            for face in build_topology_contents(world).servers
+            for sign in face.listeners
         ]
 
     assert locate_listeners() == ["NODE_1: AGL1:1433 online"]

@@ -11,7 +11,7 @@ import pytest
 
 from app.files import certificates
 from app.view_models.course import find_protection
-from app.view_models.debrief.model import SummaryModel, summarize
+from app.view_models.debrief.model import SummaryModel, summarize_run
 from app.view_models.debrief.verdict import VerdictModel, judge_run
 from app.words import formatting
 from engine.constants import TICKS_PER_S
@@ -119,7 +119,7 @@ def find_figure(summary: SummaryModel, key: str) -> str | None:
 def test_the_figures_match_the_world(name: str, player: str) -> None:
     drill = play_drill(name, player)
     report, scenario = drill.build_report(), drill.scenario
-    summary = summarize(report, scenario)
+    summary = summarize_run(report, scenario)
     seconds = sum_seconds(drill)
 
     score = drill.compute_score()
@@ -127,7 +127,9 @@ def test_the_figures_match_the_world(name: str, player: str) -> None:
     if score.scored:
         met_all = all(drill.goals[goal.name].is_reached for goal in scenario.goals)
         assert summary.grade is not None
-        assert (summary.grade.tone == "bad") == (not met_all or score.total < 60.0 or not score.finished)
+        assert (summary.grade.color_name == "bad") == (
+            not met_all or score.total < 60.0 or not score.finished
+        )
         assert summary.passed_well <= met_all, "no run that misses a goal has passed well"
 
     serving = all(availability.serving for availability in drill.world.availability.values())
@@ -221,7 +223,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
     """A drill with only failover cluster instances or availability groups has no synchronized mirror."""
     scenario = load_scenario_of(name)
     drill = Drill(scenario)
-    words = " ".join(row.label.lower() for row in summarize(drill.build_report(), scenario).figures)
+    words = " ".join(row.label.lower() for row in summarize_run(drill.build_report(), scenario).figures)
     if not scenario.sessions and (scenario.instances or scenario.groups):
         assert not [word for word in MIRRORING_WORDS if word in words]
     if find_protection(scenario) == "fci":
@@ -234,7 +236,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 
 def analyze_run(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
     findings = review_run(drill)
-    account = run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
+    account = run_to_completion(analyze_regret(drill, certificates.load_certified_plans(drill)))
     lessons = tuple(
         run_to_completion(
             attribute_loss_to_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
@@ -277,12 +279,12 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
     check_outages(drill, findings)
     if not drill.compute_score().scored:
         assert verdict.lesson is None
-        assert verdict.retry is None
+        assert verdict.retry_point is None
         return
     if verdict.lesson is None:
         assert not lessons
         best = max(before for _, before in account.curve)
-        assert (verdict.lead == "No mistakes") == (
+        assert (verdict.card_heading == "No mistakes") == (
             max(best, drill.compute_score().total) - drill.compute_score().total < EQUAL_SCORE_TOLERANCE
         )
         return
@@ -290,7 +292,7 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
 
 
 def check_lesson(drill: Drill, verdict: VerdictModel, account: RegretAnalysis) -> None:
-    lesson, retry = verdict.lesson, verdict.retry
+    lesson, retry = verdict.lesson, verdict.retry_point
     assert lesson is not None
     assert retry is not None
     assert lesson.regret == max(lesson.regret for lesson in verdict.lessons)

@@ -8,13 +8,18 @@ from msgspec.structs import replace
 from app.view_models.course import ASYNCHRONOUS, find_protection
 from app.view_models.debrief.model import (
     DebriefModel,
-    ask_lesson,
+    build_question_card,
     find_grade,
-    find_hint,
-    judge_answer,
-    reveal_answer,
+    build_hint,
+    build_judgment_card,
+    build_solution_card,
 )
-from app.view_models.debrief.verdict import describe_action, describe_lesson, describe_step, find_retry
+from app.view_models.debrief.verdict import (
+    describe_action,
+    build_lesson_verdict,
+    describe_step,
+    find_retry_point,
+)
 from engine.drill.judging.counterfactual import QUERY_S
 from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import AnswerJudgment
@@ -87,7 +92,7 @@ WAIT_SEGMENT = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE_INP
 
 
 def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
-    acted, idle = find_retry(ACTION_SEGMENT, {}), find_retry(WAIT_SEGMENT, {})
+    acted, idle = find_retry_point(ACTION_SEGMENT, {}), find_retry_point(WAIT_SEGMENT, {})
     assert 80.0 - acted.begin_s >= QUERY_S
     assert "1:20.0" in acted.notice
     assert "Power off" in acted.notice
@@ -96,26 +101,27 @@ def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
 
 
 def test_an_early_end_is_called_the_mistake() -> None:
-    ended = describe_lesson(replace(ACTION_SEGMENT, line="finish", plan=()), None, {}, ())
-    assert ended.heading == "Better: do not end the drill yet."
+    ended = build_lesson_verdict(replace(ACTION_SEGMENT, line="finish", plan=()), None, {}, ())
+    assert ended.steps_heading == "Better: do not end the drill yet."
     assert (
-        describe_lesson(replace(ACTION_SEGMENT, plan=()), None, {}, ()).heading == "Better: do nothing more."
+        build_lesson_verdict(replace(ACTION_SEGMENT, plan=()), None, {}, ()).steps_heading
+        == "Better: do nothing more."
     )
 
 
 def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
-    question = ask_lesson(ACTION_SEGMENT, 1, 2, {})
+    question = build_question_card(ACTION_SEGMENT, 1, 2, {})
     assert "Power on" not in " ".join((question.heading, *question.lines))
     assert question.steps == ()
     assert "wait" in question.buttons
-    assert "wait" not in ask_lesson(WAIT_SEGMENT, 1, 2, {}).buttons, "waiting was the mistake"
-    assert "SERVER_A" in find_hint(ACTION_SEGMENT, {})
+    assert "wait" not in build_question_card(WAIT_SEGMENT, 1, 2, {}).buttons, "waiting was the mistake"
+    assert "SERVER_A" in build_hint(ACTION_SEGMENT, {})
     for judgment in (AnswerJudgment(20.0, False), AnswerJudgment(90.0, True)):
-        card = judge_answer(ACTION_SEGMENT, judgment, True, None, {})
-        assert card.tone == "warn"
+        card = build_judgment_card(ACTION_SEGMENT, judgment, True, None, {})
+        assert card.color_name == "warn"
         assert card.steps == ()
-    judged = judge_answer(ACTION_SEGMENT, AnswerJudgment(89.0, False), True, None, {})
-    assert judged.tone == "ok"
+    judged = build_judgment_card(ACTION_SEGMENT, AnswerJudgment(89.0, False), True, None, {})
+    assert judged.color_name == "ok"
     assert [step.text for step in judged.steps] == ["SERVER_A ▸ Power on"]
     assert judged.primary == "next"
-    assert reveal_answer(ACTION_SEGMENT, False, None, {}).primary == "back"
+    assert build_solution_card(ACTION_SEGMENT, False, None, {}).primary == "back"

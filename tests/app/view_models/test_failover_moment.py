@@ -11,7 +11,7 @@ from app.view_models.failover_moment.facts import capture_facts, shorten_names
 from app.view_models.failover_moment.moment import build_failover_view
 from app.view_models.failover_moment.phases import PHASES
 from app.view_models.failover_moment.replay import FailoverReplay
-from app.view_models.failover_moment.view import make_view
+from app.view_models.failover_moment.view import build_stage_view
 from app.view_models.failover_moment.why_not import explain_failover, find_expected_failover
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -66,7 +66,7 @@ def test_the_figures_match_the_report() -> None:
     (row,) = history.drill.build_report()["failovers"]
     view = replay.build_phase_view(replay.begun_phase_count - 1)
     assert view.has_ended
-    assert view.failover == f"{row['failover_s']:.2f}"
+    assert view.failover_time_text == f"{row['failover_s']:.2f}"
     assert view.duration_gauge is not None
     assert view.duration_gauge[1] == row["published_s"]
     assert view.heading == "Clients are back after 4.35 s"
@@ -86,7 +86,7 @@ def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
     """
     replay = FailoverReplay(play_failover(technology), 0)
     for number in range(replay.begun_phase_count):
-        assert replay.build_phase_view(number).votes == f"{votes} votes: quorum"
+        assert replay.build_phase_view(number).votes_text == f"{votes} votes: quorum"
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     assert moment.phases[0].kind.name == "Until the command"
     assert moment.longest_phase is None or moment.longest_phase.kind.name != "Until the command"
     facts = capture_facts(drill.world, moment.failover, moment.technology)
-    view = make_view(moment, facts, moment.failover.detected_tick, 0.0, 0)
+    view = build_stage_view(moment, facts, moment.failover.detected_tick, 0.0, 0)
     assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"
     assert "SERVER_A has not sent is lost" in view.sentence
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.offers import ActionOffer, ActionTarget, list_offers
+from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
 from engine import simulator
 from engine.model import World
 from engine.verbs import VERBS
@@ -49,14 +49,14 @@ def build_world_in(situation: str) -> World:
 
 
 def list_offered_lines(world: World, target: ActionTarget) -> list[str]:
-    return [offer.line for offer in list_offers(world, target)]
+    return [offer.line for offer in list_action_offers(world, target)]
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, target: ActionTarget) -> None:
     world = build_world_in(situation)
-    offers = list_offers(world, target)
+    offers = list_action_offers(world, target)
     assert len({offer.line for offer in offers}) == len(offers)
     for offer in offers:
         fork = world.fork()
@@ -69,7 +69,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
 
 
 def test_repairs_come_first_and_faults_are_marked() -> None:
-    offers = list_offers(build_world_in("hung"), ActionTarget("server", (M,)))
+    offers = list_action_offers(build_world_in("hung"), ActionTarget("server", (M,)))
     words = "End the hang"
     assert offers[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
 
@@ -118,9 +118,11 @@ def test_every_fault_is_offered_somewhere() -> None:
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, target: ActionTarget) -> None:
-    healthy = list_offers(build_lab(), target, reveals_state=False)
-    assert list_offers(build_world_in(situation), target, reveals_state=False) == healthy
-    assert {offer.line for offer in list_offers(build_lab(), target)} <= {offer.line for offer in healthy}
+    healthy = list_action_offers(build_lab(), target, reveals_state=False)
+    assert list_action_offers(build_world_in(situation), target, reveals_state=False) == healthy
+    assert {offer.line for offer in list_action_offers(build_lab(), target)} <= {
+        offer.line for offer in healthy
+    }
 
 
 def _list_offers_in_cluster() -> set[str]:

@@ -7,34 +7,34 @@ from itertools import combinations
 import pytest
 from msgspec.structs import replace
 
-from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
-from app.view_models.picture import COPIES_IN_FULL, build_picture
-from app.views.topology.places import Place, Size, arrange, find_nearest
+from app.view_models.faces import CopyDisplay, LinkDisplay, TopologyContents, ServerDisplay
+from app.view_models.picture import FULL_COPIES_MAX, build_topology_contents
+from app.views.topology.places import CardCenter, CardSize, compute_card_centers, find_nearest_object
 from engine.model import World
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 
-def find_server(picture: Picture, name: str) -> ServerFace:
+def find_server(picture: TopologyContents, name: str) -> ServerDisplay:
     return next(face for face in picture.servers if face.name == name)
 
 
-def get_first_copy(picture: Picture, name: str) -> CopyFace:
+def get_first_copy(picture: TopologyContents, name: str) -> CopyDisplay:
     return find_server(picture, name).copies[0]
 
 
-def find_link(picture: Picture, *ends: str) -> LinkFace:
+def find_link(picture: TopologyContents, *ends: str) -> LinkDisplay:
     return next(face for face in picture.links if {face.a, face.b} == set(ends))
 
 
-def list_labels(face: CopyFace) -> list[str]:
+def list_labels(face: CopyDisplay) -> list[str]:
     state = [face.state.label] if face.state else []
-    return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.signs)]
+    return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.indicators)]
 
 
-def build_lab_picture(*lines: str, run_s: float = 20.0, witness: bool = True) -> Picture:
+def build_lab_picture(*lines: str, run_s: float = 20.0, witness: bool = True) -> TopologyContents:
     world = build_lab(witness=witness)
     apply_lines(world, *lines, wait_s=run_s)
-    return build_picture(world)
+    return build_topology_contents(world)
 
 
 def test_a_healthy_session_is_drawn() -> None:
@@ -54,7 +54,7 @@ def test_a_healthy_session_is_drawn() -> None:
         "quorum",
         "witness",
     ]
-    assert [sign.label for sign in find_server(picture, W).witness_signs] == [f"sees {P}", f"sees {M}"]
+    assert [sign.label for sign in find_server(picture, W).witness_indicators] == [f"sees {P}", f"sees {M}"]
     assert find_server(picture, W).kind == "witness"
     queues = get_first_copy(picture, P).queue, get_first_copy(picture, M).queue
     assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
@@ -67,7 +67,7 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
     face = find_link(build_lab_picture(), P, M)
     assert (face.a, face.b, face.kind) == (P, M, "mirroring")
     assert 500.0 < face.log_kb_per_s < 900.0
-    assert face.acknowledged
+    assert face.has_synchronous_commit
     assert face.notes[0] == "safety FULL"
 
 
@@ -84,7 +84,7 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
     face = find_link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
     assert picture.clients[0].status.label == f"on {M}"
-    assert [sign.label for sign in find_server(picture, W).witness_signs] == [
+    assert [sign.label for sign in find_server(picture, W).witness_indicators] == [
         f"does not see {P}",
         f"sees {M}",
     ]
@@ -155,9 +155,9 @@ def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
 
 def test_many_databases_become_a_grid() -> None:
     world: World = build_lab()
-    for number in range(COPIES_IN_FULL):
+    for number in range(FULL_COPIES_MAX):
         world.copies[P, f"Db{number}"] = replace(world.copies[P, DB], database=f"Db{number}")
-    face = find_server(build_picture(world), P)
+    face = find_server(build_topology_contents(world), P)
     assert face.copies == ()
     assert [database for database, _ in face.grid] == [DB, "Db0", "Db1"]
     assert "3 databases SYNCHRONIZED" in face.accessible_text
@@ -168,11 +168,12 @@ def test_every_symbol_has_text_shape_and_tone() -> None:
     for face in picture.servers:
         signs = [
             face.status,
-            *face.witness_signs,
-            *(s for c in face.copies for s in (c.role, c.db_state, *c.signs)),
+            *face.witness_indicators,
+            *(s for c in face.copies for s in (c.role, c.db_state, *c.indicators)),
         ]
         assert all(
-            sign.label and sign.shape and sign.tone in ("ok", "warn", "bad", "info", "idle") for sign in signs
+            sign.label and sign.shape and sign.color_name in ("ok", "warn", "bad", "info", "idle")
+            for sign in signs
         )
 
 
@@ -184,11 +185,14 @@ def test_the_picture_has_a_spoken_description() -> None:
 
 # --- positions --------------------------------------------------------------------------------------------------
 
-CARD, SMALL = Size(250, 130), Size(180, 70)
+CARD, SMALL = CardSize(250, 130), CardSize(180, 70)
 
 
 def do_overlap(
-    first_position: tuple[float, float], second_position: tuple[float, float], size_a: Size, size_b: Size
+    first_position: tuple[float, float],
+    second_position: tuple[float, float],
+    size_a: CardSize,
+    size_b: CardSize,
 ) -> bool:
     return (
         abs(first_position[0] - second_position[0]) < (size_a.width + size_b.width) / 2
@@ -206,14 +210,14 @@ def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -
         [(f"C{i}", SMALL) for i in range(clients)],
     )
     sizes = dict(item for row in rows for item in row)
-    places = arrange(*rows, gap=110.0)
+    places = compute_card_centers(*rows, gap=110.0)
     assert places.keys() == sizes.keys()
     for a in places:
         for b in places:
             assert a == b or not do_overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
 
 
-def does_pass_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
+def does_pass_behind(start: CardCenter, end: CardCenter, center: CardCenter, size: CardSize) -> bool:
     """Return whether the line from *start* to *end* passes behind the card at *center*. A touched corner does
     not count.
     """
@@ -227,7 +231,7 @@ def does_pass_behind(start: Place, end: Place, center: Place, size: Size) -> boo
 @pytest.mark.parametrize("partners", [5, 6, 9])
 def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners: int) -> None:
     row = [(f"P{i}", CARD) for i in range(partners)]
-    places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
+    places = compute_card_centers(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
     sizes = dict(row) | {"W": SMALL, "C": SMALL}
     for a, b in combinations(places, 2):
         assert not do_overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
@@ -246,7 +250,7 @@ def test_many_replicas_surround_the_witness_and_the_first_two_reach_all(partners
 @pytest.mark.parametrize("partners", [3, 4])
 def test_no_line_between_replicas_passes_behind_a_third(partners: int) -> None:
     row = [(f"P{i}", CARD) for i in range(partners)]
-    places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
+    places = compute_card_centers(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
     for (a, _), (c, _) in combinations(row, 2):
         (x0, y0), (x1, y1) = places[a], places[c]
         for b, size in row:
@@ -265,7 +269,7 @@ def test_arrow_keys_go_to_the_object_in_that_direction() -> None:
         "APP": (0.0, 150.0),
         "A-B": (0.0, 0.0),
     }
-    assert find_nearest(places, "A", (1.0, 0.0)) == "A-B"
-    assert find_nearest(places, "A-B", (1.0, 0.0)) == "B"
-    assert find_nearest(places, "A-B", (0.0, -1.0)) == "W"
-    assert find_nearest(places, "W", (0.0, -1.0)) is None
+    assert find_nearest_object(places, "A", (1.0, 0.0)) == "A-B"
+    assert find_nearest_object(places, "A-B", (1.0, 0.0)) == "B"
+    assert find_nearest_object(places, "A-B", (0.0, -1.0)) == "W"
+    assert find_nearest_object(places, "W", (0.0, -1.0)) is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import main
-from app.main_window.library import Library
+from app.main_window.library import ScenarioLibrary
 from app.storage import open_profile
 from tests.app.storage.test_results import build_report
 
@@ -27,7 +27,7 @@ def record_result(
         for score in scores:
             run_id = profile.begin_run(name, "", "h", 1, "0.1", mode)
             report_fields = {**json.loads(build_report()), "rewinds": [1] if is_rewound else []}
-            profile.finish(run_id, 10_000, "f00d", json.dumps(report_fields), score)
+            profile.finish_run(run_id, 10_000, "f00d", json.dumps(report_fields), score)
 
 
 def test_listing_progress_creates_no_profile(
@@ -66,7 +66,7 @@ def test_a_profile_in_use_is_reported(profile_folder: Path, capsys: pytest.Captu
 def test_a_card_has_the_best_score_the_last_score_and_the_due_state(profile_folder: Path) -> None:
     record_result(profile_folder, 90.0, 40.0)
     with open_profile(profile_folder) as profile:
-        library = Library(profile)
+        library = ScenarioLibrary(profile)
         library.read_scenarios()
         card = next(card for card in library.build_cards() if card.name == "wrong-port")
         assert (card.best, card.last, card.tries) == (90.0, 40.0, 2)

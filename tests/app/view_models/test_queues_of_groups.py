@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.view_models.faces import SEND_QUEUE
-from app.view_models.picture import build_picture
+from app.view_models.picture import build_topology_contents
 from app.view_models.series import CounterHistory
 from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
@@ -16,7 +16,7 @@ def test_chart_and_card_agree(server: str) -> None:
     drill = Drill(load_shipped_scenario("ag-lab"), 1)
     drill.apply_line(f"degrade NODE_1 {server} bandwidth_mbps=0.5")
     drill.advance_to(6_000)
-    queue_sizes_kb = [copy.queue.kb for face in build_picture(drill.world).servers for copy in face.copies
+    queue_sizes_kb = [copy.queue.kb for face in build_topology_contents(drill.world).servers for copy in face.copies
              if copy.database == "Sales" and copy.queue is not None and copy.queue.name == SEND_QUEUE]  # fmt: skip
     history = CounterHistory()
     history.add_samples(drill.samples, drill.logs, "Sales", drill.world.flow.group_streams_by_source())

@@ -9,8 +9,8 @@ from app.view_models.run_comparison import (
     WORSE,
     format_remark,
     list_compared_actions,
-    list_figures,
-    list_score_items,
+    compare_figures,
+    compare_score_items,
 )
 from engine.drill.judging.shapes import Report
 
@@ -43,12 +43,12 @@ def test_the_figures_show_which_run_was_better() -> None:
         availability={"downtime_s": 1.5, "exposed_s": 90.0, "lost_transactions": 0, "lost_kb": 0.0},
         score={"scored": True, "total": 92.5, "items": [{"name": "Downtime", "points": 15.0, "max": 15.0}]},
     )
-    rows = {row.figure: row for row in list_figures(build_report(), better)}
+    rows = {row.figure: row for row in compare_figures(build_report(), better)}
     assert (rows["points"].difference, rows["points"].verdict) == ("+12.5", BETTER)
     assert (rows["downtime"].difference, rows["downtime"].verdict) == ("−2.00 s", BETTER)
     assert rows["unprotected"].verdict == WORSE
     assert not rows["committed transactions lost"].verdict
-    (item,) = list_score_items(build_report(), better)
+    (item,) = compare_score_items(build_report(), better)
     assert (item.left, item.right, item.difference) == ("10 of 15", "15 of 15", "+5")
     assert "drill" not in rows
 
@@ -57,10 +57,10 @@ def test_a_value_of_only_one_run_is_not_compared() -> None:
     lab = build_report(
         scenario="lab", title="The lab", goals=[], score={"scored": False, "total": 0, "items": []}
     )
-    rows = {row.figure: row for row in list_figures(build_report(), lab)}
+    rows = {row.figure: row for row in compare_figures(build_report(), lab)}
     assert (rows["points"].right, rows["points"].difference) == ("–", "")
     assert rows["drill"].right == "The lab"
-    assert "points" not in {row.figure for row in list_figures(lab, lab)}
+    assert "points" not in {row.figure for row in compare_figures(lab, lab)}
     assert (
         format_remark(build_report(), lab)
         != format_remark(build_report(), build_report())

@@ -11,20 +11,20 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app.files import scenario_files, summaries
-from app.files.summary import LEVELS, ScenarioSummary
+from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.storage import ResultRow, RunId
 from app.view_models import progress as standing
 from app.view_models.start_page import (
-    DURATIONS,
+    DURATION_CHOICES,
     FIRST_DRILL,
-    ORDERS,
-    PASS_POINTS,
+    CARD_ORDERS,
+    PASS_SCORE_MIN,
     DrillCard,
-    Filters,
+    DrillFilters,
     filter_cards,
     list_path_progress,
     list_versions,
-    recommend,
+    recommend_next_drill,
 )
 from app.words import language
 
@@ -47,7 +47,7 @@ def list_titles(cards: Sequence[DrillCard]) -> list[str]:
 
 
 def find_titles(cards: list[DrillCard], text: str, **filters: object) -> list[str]:
-    return list_titles(filter_cards(cards, Filters(search=text, **filters)))  # type: ignore[arg-type]
+    return list_titles(filter_cards(cards, DrillFilters(search=text, **filters)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -111,8 +111,8 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> No
     for field, values in (
         ("technology", [progress.path.key for progress in list_path_progress(cards)]),
         ("version", list_versions(cards)),
-        ("duration", range(len(DURATIONS))),
-        ("level", LEVELS),
+        ("duration", range(len(DURATION_CHOICES))),
+        ("level", DIFFICULTY_LEVELS),
     ):
         parts = [find_titles(cards, "", **{field: value}) for value in values]
         assert all(parts)
@@ -121,7 +121,7 @@ def test_filters_narrow_the_list_and_add_up_to_all(cards: list[DrillCard]) -> No
     assert cards_found == ["fci-group-owners", "fci-replica-elsewhere"]
     passed = [replace(card, best=90.0, last=90.0, tries=1) for card in cards if card.name == "page-repair"]
     assert find_titles(passed, "", not_passed=True) == []
-    for order in range(len(ORDERS)):
+    for order in range(len(CARD_ORDERS)):
         assert sorted(find_titles(cards, "", order=order)) == sorted(list_titles(cards))
 
 
@@ -132,7 +132,7 @@ def test_paths_count_passed_drills_and_name_the_next(cards: list[DrillCard]) -> 
     assert first is not None
     assert first.name == FIRST_DRILL
     cards_after = [
-        replace(c, best=PASS_POINTS, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards
+        replace(c, best=PASS_SCORE_MIN, last=0.0, tries=2) if c.name == FIRST_DRILL else c for c in cards
     ]
     mirroring = list_path_progress(cards_after)[0]
     assert (mirroring.passed, mirroring.total) == (1, before["mirroring"].total)
@@ -158,7 +158,7 @@ def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> 
         DrillCard.from_summary(d, has_results=True, best=best.get(d.name), last=last.get(d.name))
         for d in drills
     ]
-    recommendation = recommend(cards, progress)
+    recommendation = recommend_next_drill(cards, progress)
     assert recommendation is not None
     assert "\n" not in recommendation.reason
     return recommendation.card.name, recommendation.reason
@@ -186,12 +186,12 @@ def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
 def test_a_card_has_one_difficulty_and_one_state(cards: list[DrillCard]) -> None:
     card = next(card for card in cards if card.name == "ag-secondary-lost")
     assert card.facts == "AG · SQL 2014 · 6 min · Beginner"
-    assert card.state.text == "Not started"
-    assert replace(card, was_begun=True).state.text == "Started"
-    assert replace(card, has_results=False).state.text == ""
-    assert replace(card, best=96.0, last=70.0).state == ("✓ Passed, 96", "ok")
-    assert replace(card, best=96.0, last=70.0, is_due=True).state == ("✓ Passed, 96 · due", "warn")
-    assert replace(card, best=41.0, last=30.0).state == ("41 of 100, retry", "warn")
-    assert replace(card, last=70.0).state.text == "70 of 100, retry", "a rewound run passes nothing"
+    assert card.result_label.text == "Not started"
+    assert replace(card, was_begun=True).result_label.text == "Started"
+    assert replace(card, has_results=False).result_label.text == ""
+    assert replace(card, best=96.0, last=70.0).result_label == ("✓ Passed, 96", "ok")
+    assert replace(card, best=96.0, last=70.0, is_due=True).result_label == ("✓ Passed, 96 · due", "warn")
+    assert replace(card, best=41.0, last=30.0).result_label == ("41 of 100, retry", "warn")
+    assert replace(card, last=70.0).result_label.text == "70 of 100, retry", "a rewound run passes nothing"
     lab = next(card for card in cards if card.name == "lab")
-    assert lab.state.text == "Free play"
+    assert lab.result_label.text == "Free play"

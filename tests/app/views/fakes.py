@@ -44,7 +44,7 @@ class FakeRun:
     scenario: FakeScenario = field(default_factory=FakeScenario)
     journal: list[Input] = field(default_factory=list)
     logs: list[dict[str, StreamNumbers | None]] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
+    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextE
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.views.briefing import Briefing, BriefPage, describe_goal_state
+from app.views.briefing import BriefingPanel, BriefPage, describe_goal_state
 from app.views.briefing.panel import QuestionCard
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
@@ -42,7 +42,7 @@ why = "Nothing has happened."
 @pytest.fixture(scope="module")
 def asking() -> Scenario:
     """Return the lab with a question at 5 s."""
-    return load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
+    return load_scenario(scenario_files.find_scenario_file("lab").text + QUESTION_SCENARIO, "lab.toml")
 
 
 @pytest.mark.parametrize(
@@ -61,26 +61,26 @@ def test_a_goal_has_a_symbol_and_a_text(
     assert describe_goal_state(build_goal(**changes), state, 1500) == expected
 
 
-def read_labels(view: Briefing) -> str:
+def read_labels(view: BriefingPanel) -> str:
     QApplication.processEvents()
     return "\n".join(label.text() for label in view.findChildren(QLabel) if label.isVisible())
 
 
-def find_hint_buttons(view: Briefing) -> list[QPushButton]:
+def find_hint_buttons(view: BriefingPanel) -> list[QPushButton]:
     """Return the buttons of the available hints."""
     return [button for button in view.findChildren(QPushButton) if button.isVisible() and button.isEnabled()]
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Briefing:
-    view = Briefing()
+def view(qtbot: QtBot) -> BriefingPanel:
+    view = BriefingPanel()
     qtbot.addWidget(view)
     view.resize(280, 600)
     view.show()
     return view
 
 
-def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
+def test_goals_follow_the_drill(view: BriefingPanel, scenario: Scenario) -> None:
     drill = Drill(scenario)
     view.show_drill(drill)
     assert "SERVER_B is the principal of Sales, and the clients are connected" in read_labels(view)
@@ -93,7 +93,7 @@ def test_goals_follow_the_drill(view: Briefing, scenario: Scenario) -> None:
 
 
 def test_a_hint_is_requested_by_an_input_line_and_stays_shown(
-    qtbot: QtBot, view: Briefing, scenario: Scenario
+    qtbot: QtBot, view: BriefingPanel, scenario: Scenario
 ) -> None:
     drill = Drill(scenario)
     view.show_drill(drill)
@@ -119,7 +119,7 @@ ALL_LAYERS = ["Where to look", "What it means", "What to type"]
 
 @pytest.mark.parametrize(("mode", "texts"), [(DrillMode.GUIDED, ALL_LAYERS), (DrillMode.EXAM, [])])
 def test_hints_are_free_in_guided_mode_and_absent_in_an_exam(
-    view: Briefing, scenario: Scenario, mode: DrillMode, texts: list[str]
+    view: BriefingPanel, scenario: Scenario, mode: DrillMode, texts: list[str]
 ) -> None:
     view.show_drill(Drill(scenario, mode=mode))
     assert [button.accessibleName() for button in find_hint_buttons(view)] == texts
@@ -138,7 +138,7 @@ def test_the_page_before_a_drill_is_complete(qtbot: QtBot, scenario: Scenario) -
     assert all(goal.text in texts for goal in scenario.goals)
     assert page.mode == "practice"
     find_child(page, QAbstractButton, "exam").setChecked(True)
-    with qtbot.waitSignal(page.started, timeout=100) as started:
+    with qtbot.waitSignal(page.start_wanted, timeout=100) as started:
         qtbot.keyClick(next(b for b in page.findChildren(QPushButton) if b.isDefault()), Qt.Key.Key_Space)
     assert started.args == ["exam"]
 
@@ -152,17 +152,19 @@ def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     assert not find_child(page, QWidget, "modes").isVisible()
 
 
-def ask_question(view: Briefing, drill: Drill) -> QuestionCard:
+def ask_question(view: BriefingPanel, drill: Drill) -> QuestionCard:
     """Ask the question of the scenario, and return its card."""
     count_before = len(drill.events)
     drill.advance_to(600)
     view.add_events(drill.events[count_before:])
     QApplication.processEvents()
-    (card,) = view.shelf.cards
+    (card,) = view.question_cards.cards
     return card
 
 
-def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefing, asking: Scenario) -> None:
+def test_a_question_is_answered_by_a_confirmed_choice(
+    qtbot: QtBot, view: BriefingPanel, asking: Scenario
+) -> None:
     drill = Drill(asking, mode=DrillMode.GUIDED)
     view.show_drill(drill)
     assert "Who serves" not in read_labels(view)
@@ -176,7 +178,7 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     qtbot.keyClick(second, Qt.Key.Key_Space)
     assert lines == [], "a choice is no answer yet"
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
-    card.sure.setCurrentIndex(card.sure.findData(80))
+    card.confidence.setCurrentIndex(card.confidence.findData(80))
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
     assert lines == ["answer who 2", "answer who 2 sure_percent=80"]
     count_before = len(drill.events)
@@ -184,15 +186,15 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     view.add_events(drill.events[count_before:])
     assert "Who serves Sales now? Your answer: “SERVER_B”." in read_labels(view)
     assert card.isVisible(), "nothing slides under the pointer"
-    assert not any(part.isVisible() for part in (*card.choices, card.sure)), "the result is in view"
+    assert not any(part.isVisible() for part in (*card.choices, card.confidence)), "the result is in view"
     qtbot.mouseClick(card.confirm, Qt.MouseButton.LeftButton)
-    assert not view.shelf.isVisible()
+    assert not view.question_cards.isVisible()
     assert len(lines) == 2
 
 
 @pytest.mark.parametrize("height", [300, 600, 1200])
 def test_a_question_moves_neither_the_brief_nor_the_focus(
-    qtbot: QtBot, view: Briefing, asking: Scenario, height: int
+    qtbot: QtBot, view: BriefingPanel, asking: Scenario, height: int
 ) -> None:
     view.resize(280, height)
     drill = Drill(asking, mode=DrillMode.PRACTICE)
@@ -211,8 +213,10 @@ def test_a_question_moves_neither_the_brief_nor_the_focus(
     assert not moved
 
 
-def test_an_expired_question_is_labeled(view: Briefing) -> None:
-    text = scenario_files.find("lab").text + QUESTION_SCENARIO.replace("pause = true", 'within = "20s"')
+def test_an_expired_question_is_labeled(view: BriefingPanel) -> None:
+    text = scenario_files.find_scenario_file("lab").text + QUESTION_SCENARIO.replace(
+        "pause = true", 'within = "20s"'
+    )
     drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)
     card = ask_question(view, drill)
@@ -220,5 +224,5 @@ def test_an_expired_question_is_labeled(view: Briefing) -> None:
     drill.advance_to(4000)
     view.add_events(drill.events[count_before:])
     assert card.isVisible()
-    assert not card.open
+    assert not card.is_open
     assert "no answer in time" in read_labels(view).lower()

@@ -15,10 +15,10 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScrollArea, QWidget
 
 from app.view_models.series import choose_time_step_s
-from app.views.charts import Charts
+from app.views.charts import ChartView
 from app.views.charts.lane import StateHistory
 from app.views.charts.panel import ChartValueAxis, compute_axis_top
-from app.views.charts.toolbar import ChartTools
+from app.views.charts.toolbar import ChartToolbar
 from app.widgets.axes import TimeAxis
 from app.words.formatting import COPY_COUNTERS, COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY
 from engine.drill.running.drill import Drill
@@ -45,9 +45,9 @@ def append_samples(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
 
 
 @pytest.fixture
-def charts(qtbot: Any, run: Any) -> Charts:
+def charts(qtbot: Any, run: Any) -> ChartView:
     run.world.availability["Sales"] = Availability(database="Sales")
-    charts = Charts()
+    charts = ChartView()
     qtbot.addWidget(charts)
     charts.resize(600, 400)
     charts.show()
@@ -56,13 +56,13 @@ def charts(qtbot: Any, run: Any) -> Charts:
     return charts
 
 
-def get_curve(charts: Charts, name: str) -> tuple[Any, Any]:
+def get_curve(charts: ChartView, name: str) -> tuple[Any, Any]:
     panel = next(panel for panel in charts.panels if panel.counter.name == name)
     x, y = panel.curve.getData()
     return x, y
 
 
-def find_pixel(charts: Charts, t_s: float) -> float:
+def find_pixel(charts: ChartView, t_s: float) -> float:
     """Return the x coordinate of *t_s* in the lanes, computed from the plot."""
     view, plot = find_child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
     place = view.mapFromScene(plot.mapViewToScene(QPointF(t_s, 0.0)))
@@ -84,7 +84,7 @@ def build_fault_event(t_s: float, text: str = "power-off SERVER_A", verb: str = 
     return build_event(round(100 * t_s), "fault", "SERVER_A", None, text, verb=verb)
 
 
-def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> None:
+def test_the_four_main_counters_are_shown_and_grow(charts: ChartView, run: Any) -> None:
     assert [panel.counter.title for panel in charts.panels] == [
         "Send queue", "Redo queue", "Transactions", "Commit delay",
     ]  # fmt: skip
@@ -97,11 +97,13 @@ def test_the_four_main_counters_are_shown_and_grow(charts: Charts, run: Any) -> 
 
 
 @pytest.mark.parametrize("padding_px", [0, 5])
-def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: Any, padding_px: int) -> None:
+def test_the_database_choice_gets_its_own_row_without_room(
+    charts: ChartView, run: Any, padding_px: int
+) -> None:
     charts.setStyleSheet(f"QToolButton {{ padding: {padding_px}px }}")
     run.world.availability["Orders"] = Availability(database="Orders")
     charts.show_drill(run)
-    tools = find_child(charts, ChartTools)
+    tools = find_child(charts, ChartToolbar)
     tops = []
     for lines in (40, 20, 40):  # A width of 20 line heights has no room for both widgets side by side.
         charts.resize(lines * charts.fontMetrics().height(), 400)
@@ -110,7 +112,7 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     assert tops == [False, True, False]
 
 
-def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch: Any) -> None:
+def test_nothing_is_drawn_without_a_change(charts: ChartView, run: Any, monkeypatch: Any) -> None:
     draws: list[float] = []
     charts.show_world(run.world)
     monkeypatch.setattr(charts, "_draw_lanes", draws.append)
@@ -122,7 +124,7 @@ def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch
     assert len(draws) == 1
 
 
-def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any) -> None:
+def test_plots_take_turns_in_frames_and_none_is_skipped(charts: ChartView, run: Any) -> None:
     def list_curve_ends_s() -> list[float]:
         return [float(panel.curve.getData()[0][-1]) for panel in charts.panels]
 
@@ -137,7 +139,7 @@ def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any
     assert len(list(charts.show_parts(run.world))) == 3
 
 
-def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: ChartView, run: Any) -> None:
     append_samples(run, 540, send_queue_kb=5.0)
     charts.show_world(run.world)
     low, high = charts.panels[0].plot.vb.viewRange()[0]
@@ -155,25 +157,25 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     assert charts.panels[0].plot.vb.viewRange()[0][1] >= 600.0
 
 
-def test_all_plots_share_the_time_axis(charts: Charts, run: Any) -> None:
-    charts.show_length(None)
+def test_all_plots_share_the_time_axis(charts: ChartView, run: Any) -> None:
+    charts.show_last_seconds(None)
     ranges = {tuple(panel.plot.vb.viewRange()[0]) for panel in charts.panels}
     assert len(ranges) == 1
     widths = {round(panel.plot.vb.sceneBoundingRect().left()) for panel in charts.panels}
     assert len(widths) == 1
 
 
-def test_a_spike_of_one_second_is_visible_in_an_hour(charts: Charts, run: Any) -> None:
+def test_a_spike_of_one_second_is_visible_in_an_hour(charts: ChartView, run: Any) -> None:
     queue = np.full(3500, 3.0)
     queue[1234] = 9000.0
     append_samples(run, 3500, send_queue_kb=queue)
-    charts.show_length(3600.0)
+    charts.show_last_seconds(3600.0)
     x, y = get_curve(charts, "send_queue_kb")
     assert y.max() == 9000.0
     assert len(x) < 1500
 
 
-def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: ChartView, run: Any) -> None:
     times: list[float] = []
     charts.time_selected.connect(times.append)
     charts.show_time(30.0)
@@ -192,7 +194,7 @@ def test_the_cursor_value_is_shown_and_spoken(qtbot: Any, charts: Charts, run: A
     assert charts.panels[0].reading == "60 KB"
 
 
-def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> None:
+def test_hovering_shows_values_without_selecting(qtbot: Any, charts: ChartView) -> None:
     times: list[float] = []
     charts.time_selected.connect(times.append)
     box = charts.panels[0].plot.vb.sceneBoundingRect()
@@ -204,17 +206,17 @@ def test_hovering_shows_values_without_selecting(qtbot: Any, charts: Charts) -> 
     assert times == []
 
 
-def test_marks_belong_to_the_shown_database(charts: Charts, run: Any) -> None:
+def test_marks_belong_to_the_shown_database(charts: ChartView, run: Any) -> None:
     message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
     charts.add_events(
         [build_event(1000, "sql_done", "SERVER_A", "Orders", "", **dict(message)), build_fault_event(20.0)]
     )
     charts.show_world(run.world)
-    assert [mark.t_s for mark in charts.lane.find_marks_near(find_pixel(charts, 20.0))] == [20.0]
-    assert charts.lane.find_marks_near(find_pixel(charts, 10.0)) == []
+    assert [mark.t_s for mark in charts.lane.find_markers_near(find_pixel(charts, 20.0))] == [20.0]
+    assert charts.lane.find_markers_near(find_pixel(charts, 10.0)) == []
 
 
-def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: ChartView, run: Any) -> None:
     times: list[float] = []
     charts.time_selected.connect(times.append)
     charts.add_events([build_fault_event(41.25)])
@@ -222,31 +224,31 @@ def test_a_click_on_a_mark_selects_its_time(qtbot: Any, charts: Charts, run: Any
     place = QPoint(round(find_pixel(charts, 41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert times == [41.25]
-    assert [mark.text for mark in charts.lane.find_marks_near(place.x())] == ["SERVER_A ▸ Power off"]
+    assert [mark.text for mark in charts.lane.find_markers_near(place.x())] == ["SERVER_A ▸ Power off"]
 
 
-def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:
+def test_downtime_is_shaded_and_spoken(charts: ChartView, run: Any) -> None:
     down = build_event(4000, "availability", None, "Sales", "", serving=False)
     online_event = build_event(4300, "availability", "SERVER_A", "Sales", "", serving=True)
     run.events += [down, online_event]
     charts.add_events([down, online_event])
     append_samples(run, 1)
     charts.show_world(run.world)
-    assert [(s, e) for s, e, _ in charts.panels[0].background.shades] == [(40.0, 43.0)]
+    assert [(s, e) for s, e, _ in charts.panels[0].background.shaded_spans] == [(40.0, 43.0)]
     assert "down 3 s" in charts.lane.summary
 
 
-def test_another_time_shows_only_events_until_then(charts: Charts, run: Any) -> None:
+def test_another_time_shows_only_events_until_then(charts: ChartView, run: Any) -> None:
     charts.add_events([build_fault_event(41.25)])
     run.samples = run.samples.copy_beginning(30)
     del run.logs[30:]
     run.world.tick = 3000
     charts.show_drill(run)
     assert get_curve(charts, "send_queue_kb")[0][-1] == 30.0
-    assert charts.lane.find_marks_near(find_pixel(charts, 41.25)) == []
+    assert charts.lane.find_markers_near(find_pixel(charts, 41.25)) == []
 
 
-def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
+def test_other_counters_can_be_selected(charts: ChartView, run: Any) -> None:
     append_samples(run, 1, log_used_kb=3000.0)
     action = next(a for a in find_child(charts, QMenu, "counters").actions() if a.data() == "log_used_kb")
     action.trigger()
@@ -255,22 +257,22 @@ def test_other_counters_can_be_selected(charts: Charts, run: Any) -> None:
     assert not any(panel.plot.getAxis("bottom").isVisible() for panel in charts.panels)
 
 
-def test_the_time_axis_stays_visible_while_scrolling(charts: Charts) -> None:
-    charts.choose_counters(list(COUNTERS)[:12])
+def test_the_time_axis_stays_visible_while_scrolling(charts: ChartView) -> None:
+    charts.show_counters(list(COUNTERS)[:12])
     assert find_child(charts, QScrollArea).verticalScrollBar().maximum() > 0
     bottom = charts.scale.mapTo(charts, QPoint(0, charts.scale.height()))
     assert bottom.y() <= charts.height()
     assert charts.scale.list_label_times_s() == [0.0, 30.0, 60.0, 90.0, 120.0]
-    charts.show_between((40.0, 50.0))
+    charts.show_time_range((40.0, 50.0))
     assert charts.scale.list_label_times_s()[0] == 40.0
     assert charts.scale.list_label_times_s()[-1] == 50.0
 
 
 def test_lanes_appear_at_once_during_a_pause(
-    charts: Charts,
+    charts: ChartView,
 ) -> None:
-    charts.choose_counters(list(COUNTERS)[:12])
-    charts.show_between((20.0, 80.0))
+    charts.show_counters(list(COUNTERS)[:12])
+    charts.show_time_range((20.0, 80.0))
     for _ in range(3):
         charts.grab()
         QApplication.processEvents()
@@ -284,9 +286,9 @@ def test_lanes_appear_at_once_during_a_pause(
         assert x1 <= right
 
 
-def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp_path: Path) -> None:
+def test_a_picture_names_its_database_and_both_formats_agree(charts: ChartView, tmp_path: Path) -> None:
     for ending in ("png", "svg"):
-        charts.save(str(tmp_path / f"charts.{ending}"))
+        charts.export_charts(str(tmp_path / f"charts.{ending}"))
     whole_image = QImage(str(tmp_path / "charts.png"))
     drawing = QSvgRenderer(str(tmp_path / "charts.svg"))
     text = (tmp_path / "charts.svg").read_text(encoding="utf-8")
@@ -300,7 +302,7 @@ def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp
     assert width_mm == pytest.approx(drawing.viewBoxF().width() * 25.4 / charts.logicalDpiX(), rel=0.01)
 
 
-def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: Any) -> None:
+def test_many_databases_can_be_distinguished(qtbot: Any, charts: ChartView, run: Any) -> None:
     run.world.availability["Orders"] = Availability(database="Orders")
     for entry in run.logs:
         entry["Orders"] = None
@@ -348,7 +350,7 @@ def test_values_have_their_unit(qtbot: Any) -> None:
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
 
 
-def test_a_low_panel_has_room_for_its_name(charts: Charts) -> None:
+def test_a_low_panel_has_room_for_its_name(charts: ChartView) -> None:
     for panel in charts.panels:
         height, end = panel.plot.vb.height(), panel.plot.vb.viewRange()[1][1]
         top = max(
@@ -357,7 +359,7 @@ def test_a_low_panel_has_room_for_its_name(charts: Charts) -> None:
         assert (1.0 - top / end) * height >= charts.fontMetrics().height()
 
 
-def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
+def test_the_picture_has_a_text_alternative(charts: ChartView) -> None:
     charts.setFocus()
     charts.show_time(30.0)
     assert charts.summary.startswith(
@@ -370,27 +372,27 @@ def test_the_picture_has_a_text_alternative(charts: Charts) -> None:
 # --- forecasts, states --------------------------------------------------------------------------------------
 
 
-def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: Charts, run: Any) -> None:
+def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: ChartView, run: Any) -> None:
     append_samples(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
     charts.show_world(run.world)
-    assert "Redo queue: done in about 21 s" in charts.outlook.text()
-    assert charts.outlook.isVisible()
+    assert "Redo queue: done in about 21 s" in charts.forecast.text()
+    assert charts.forecast.isVisible()
     assert "done in about 21 s" in charts.summary
     panel = next(panel for panel in charts.panels if panel.counter.name == "redo_queue_kb")
-    assert "21 s" in panel.outlook
+    assert "21 s" in panel.forecast
     append_samples(run, 20, redo_queue_kb=0.0)
     charts.show_world(run.world)
-    assert not charts.outlook.isVisible()
+    assert not charts.forecast.isVisible()
 
 
-def test_a_full_log_is_predicted(charts: Charts, run: Any) -> None:
+def test_a_full_log_is_predicted(charts: ChartView, run: Any) -> None:
     room_kb = 40.0 * 1024 * 1024
     append_samples(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
     charts.show_world(run.world)
-    assert "Log used: full in about 1:41" in charts.outlook.text()
+    assert "Log used: full in about 1:41" in charts.forecast.text()
 
 
-def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> None:
+def test_states_of_each_copy_are_lanes_with_gaps(charts: ChartView, run: Any) -> None:
     disconnected_event = build_event(
         4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"
     )
@@ -420,26 +422,26 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
     ]  # fmt: skip
 
 
-def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
-    run.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
+def test_an_exam_shows_no_states_and_only_own_marks(charts: ChartView, run: Any) -> None:
+    run.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     run.events = [build_fault_event(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
-    assert [mark.text for mark in charts.lane.find_marks_near(find_pixel(charts, 25.0))] == ["look"]
-    assert charts.lane.find_marks_near(find_pixel(charts, 20.0)) == []
+    assert [mark.text for mark in charts.lane.find_markers_near(find_pixel(charts, 25.0))] == ["look"]
+    assert charts.lane.find_markers_near(find_pixel(charts, 20.0)) == []
     assert "SERVER_B" not in charts.summary
 
 
-def test_a_long_run_states_its_resolution(charts: Charts, run: Any) -> None:
-    assert "Long run" not in charts.outlook.text()
+def test_a_long_run_states_its_resolution(charts: ChartView, run: Any) -> None:
+    assert "Long run" not in charts.forecast.text()
     run.samples.every = 6000
     append_samples(run, 61, send_queue_kb=0.0)
     charts.show_drill(run)
-    assert "one value every 1 min from here on" in charts.outlook.text()
-    assert charts.outlook.isVisible()
+    assert "one value every 1 min from here on" in charts.forecast.text()
+    assert charts.forecast.isVisible()
 
 
-def test_an_instance_without_a_second_copy_has_no_charts_of_queues(charts: Charts, run: Any) -> None:
+def test_an_instance_without_a_second_copy_has_no_charts_of_queues(charts: ChartView, run: Any) -> None:
     drill = Drill(load_shipped_scenario("fci-lab"), 1, DrillMode.LAB)
     charts.show_drill(drill)
     assert [panel.counter.name for panel in charts.panels] == list(DEFAULT_COUNTERS_WITHOUT_COPY)

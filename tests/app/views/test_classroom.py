@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from app.classroom.console import parse_request
 from app.classroom.messages.replies import ClassMark, DashboardUpdate, SeatTile
-from app.classroom.room_check import RoomFinding
+from app.classroom.room_check import ClassCheckResult
 from app.classroom.verdict import judge_log
 from app.views.classroom import InstructorStation, JumpTarget, ReplayPage
 from app.views.classroom.lobby import ProjectorView
-from app.views.help import PAGES
+from app.views.help import HELP_PAGE_ORDER
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.report import get_program_version
@@ -78,7 +78,7 @@ def board(qtbot: QtBot) -> InstructorStation:
 
 def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApplication) -> None:
     before = qapp.font()
-    language.use_language(language.PSEUDO)
+    language.use_language(language.PSEUDO_LANGUAGE)
     try:
         qapp.setFont(theme.resize_font(before, 2.0))
         board = InstructorStation()
@@ -170,7 +170,7 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
     try:
         board = InstructorStation()
         qtbot.addWidget(board)
-        board.set_replay(page := ReplayPage(StubPicture))
+        board.set_replay_page(page := ReplayPage(StubPicture))
         pages = [require(board.pages.widget(0)), page]
         for hidden, active in ((pages[1], False), (pages[0], False), (pages[0], True)):
             page.share.setChecked(active)
@@ -390,7 +390,7 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Ins
     board.side.hide()
     board.resize(1200, 500)
     board.show()
-    line = theme.get_tokens(board.palette()).series[0]
+    line = theme.get_theme_tokens(board.palette()).series[0]
     image = painted.render_picture(board.tiles.viewport())
 
     def measure_curve_ends(row: int) -> tuple[int, int] | None:
@@ -426,7 +426,7 @@ def test_rows_do_not_move_under_the_pointer(
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: False)
     board.show_dashboard(build_board())
     assert [list_cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
-    assert board.needy.text() == "2 need you"
+    assert board.help_count.text() == "2 need you"
 
 
 def test_recipients_are_seats_with_numbers(board: InstructorStation, qtbot: QtBot) -> None:
@@ -469,7 +469,7 @@ def test_suggested_answer_is_inserted_and_not_sent(board: InstructorStation) -> 
 
 def test_start_stays_visible_on_a_small_screen(board: InstructorStation, qtbot: QtBot) -> None:
     board.resize(1330, 600)
-    board.lobby.show_findings([RoomFinding("A long finding of the room. " * 5, None)] * 4)
+    board.lobby.show_findings([ClassCheckResult("A long finding of the room. " * 5, None)] * 4)
     board.show()
     qtbot.waitExposed(board)
     assert not board.lobby.start.visibleRegion().isEmpty()
@@ -482,7 +482,7 @@ def test_station_opens_its_help_page(board: InstructorStation, qtbot: QtBot) -> 
     qtbot.waitUntil(board.isActiveWindow)
     with qtbot.waitSignal(board.help_wanted):
         qtbot.keyClick(board, Qt.Key.Key_F1)
-    assert "classes" in PAGES
+    assert "classes" in HELP_PAGE_ORDER
 
 
 def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
@@ -517,31 +517,31 @@ def test_actions_without_effect_after_the_end_are_disabled(board: InstructorStat
     held_tile = build_tile(1, "Ann", held=True, hand="Why?", hand_place=1)
     board.show_dashboard(build_board(held_tile))
     board.tiles.selectRow(0)
-    board.show_watched(1, 83.0, [])
-    assert board.watching.text().startswith("You control")
+    board.show_watched_seat(1, 83.0, [])
+    assert board.watched_label.text().startswith("You control")
     assert not board.suggested.isHidden()
     assert all(part.isEnabled() for part in (*actions[4:], board.finish))
     board.show_dashboard(build_board(replace(held_tile, over=True), state="over"))
-    board.show_watched(1, 83.0, [])
+    board.show_watched_seat(1, 83.0, [])
     for index in range(board.what.count()):
         board.what.setCurrentIndex(index)
         has_effect = board.what.currentData() == "Mark this time"
         assert [part.isEnabled() for part in actions] == [False] * 7 + [has_effect] * 3
     assert board.suggested.isHidden()
-    assert board.watching.text().startswith("Watching")
+    assert board.watched_label.text().startswith("Watching")
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.send_to_watched("power-off SERVER_A")
+    board.send_to_watched_seat("power-off SERVER_A")
     assert (lines, board.answer.text()) == ([], "The run of this seat has ended.")
 
 
 def test_next_part_returns_to_the_lobby(board: InstructorStation) -> None:
     view = QWidget()
-    board.set_view(view)
+    board.set_live_view(view)
     parts = replace(build_board(build_tile(1, "Ann")), part="pre", parts=2)
     projector = board.show_projector()
     board.show_dashboard(parts)
-    board.show_watched(1, 83.0, [])
+    board.show_watched_seat(1, 83.0, [])
     assert (board.side.currentIndex(), board.finish.text()) == (1, "&End this part")
     assert projector.title.text().endswith("Part 1 of 2: Pre-test.")
     waiting = replace(
@@ -584,14 +584,14 @@ def test_picture_of_a_seat_is_interactive_only_under_control(board: InstructorSt
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_dashboard(build_board(build_tile(7, "Ann", consent=True)))
-    board.show_watched(7, 113.0)
-    assert board.watching.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
-    board.send_to_watched("power-on SERVER_A")
+    board.show_watched_seat(7, 113.0)
+    assert board.watched_label.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
+    board.send_to_watched_seat("power-on SERVER_A")
     assert lines == []
     assert "Take control" in board.answer.text()
     board.show_dashboard(build_board(build_tile(7, "Ann", held=True)))
-    board.show_watched(7, 113.0)
-    board.send_to_watched("power-on SERVER_A")
+    board.show_watched_seat(7, 113.0)
+    board.send_to_watched_seat("power-on SERVER_A")
     assert lines == ["inject 7 power-on SERVER_A"]
 
 
@@ -623,7 +623,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     board.line_entered.connect(lambda line, _: lines.append(line))
     page = ReplayPage(StubPicture)
     page.runs_wanted.connect(requested_seats.append)
-    board.set_replay(page)
+    board.set_replay_page(page)
     marks = [ClassMark(2, 12.0, "why?"), ClassMark(None, 3.0, "start")]
     tiles = [build_tile(1, "Ann", consent=True), build_tile(2, "Bob", consent=True), build_tile(3, "Cyd")]
     board.show_dashboard(replace(build_board(*tiles), marks=marks))
@@ -637,7 +637,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     page.show_divergences([JumpTarget(10.0, "one, or other", ((3, 1), (2,)))])
     assert requested_seats[-1] == [1, 2], "the first seats of each choice that allow it"
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
-    assert page.t_s == 10.0
+    assert page.shown_s == 10.0
     left, right = page.pair.panes
     assert "SERVER_A" in left.commands.toPlainText()
     assert right.commands.toPlainText() == ""
@@ -645,15 +645,15 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     assert lines[-1] == "show 1 and 2 at 10"
     page.jump_to(JumpTarget(10.7, "", ((1,), (2,))))
     page.show_runs([("Seat 1", build_history((1000, "power-off SERVER_A"))), ("Seat 2", build_history())])
-    assert (page.t_s, lines[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
+    assert (page.shown_s, lines[-1]) == (10.7, "show 1 and 2 at 10.7"), "not the whole second of the slider"
     page.slider.setValue(20)
     qtbot.waitUntil(lambda: lines[-1] == "show 1 and 2 at 20")
     parse_request(lines[-1])
-    page.jumps.setCurrentIndex(1)
-    page.jumps.activated.emit(1)
+    page.jump_list.setCurrentIndex(1)
+    page.jump_list.activated.emit(1)
     assert requested_seats[-1] == [2], "a mark of a seat shows that seat"
     page.show_runs([("Seat 2", build_history())])
-    assert (page.t_s, right.isHidden()) == (12.0, True)
+    assert (page.shown_s, right.isHidden()) == (12.0, True)
     assert [marker.text for marker in left.strip.markers] == ["start", "why?"]
     assert lines[-1] == "show 2 at 12"
     page.share.setChecked(False)
@@ -670,7 +670,7 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
     page.speed.setCurrentIndex(3)
     page.play.click()
     qtbot.waitUntil(lambda: not page.play.isChecked())
-    assert page.t_s == 5.0
+    assert page.shown_s == 5.0
 
 
 def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
@@ -704,11 +704,11 @@ def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board
     board.show_dashboard(
         build_board(build_tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=end_fields))
     )
-    board.show_watched(1, 83.0, [])
+    board.show_watched_seat(1, 83.0, [])
     assert not board.of_seat["give"].isEnabled()
     assert board.suggested.isHidden()
-    assert board.watching.text().startswith("Watching")
-    board.send_to_watched("power-off SERVER_A")
+    assert board.watched_label.text().startswith("Watching")
+    board.send_to_watched_seat("power-off SERVER_A")
     assert board.answer.text() == "The run of this seat has ended."
     board.tiles.selectRow(0)
     assert board.selected_seat == 2, "the finished seat is the last one"

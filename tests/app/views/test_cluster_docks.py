@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.views.cluster_manager import ClusterManager
-from app.views.dashboard import Dashboard
+from app.views.dashboard import GroupDashboardView
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from tests.app.views.fakes import FakeRun
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
@@ -19,7 +19,7 @@ def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> FakeRun:
     world = build_ag_lab()
     run_until(world, 5.0)
     run = FakeRun(world)
-    run.terms = PERMISSIONS_BY_MODE[mode]
+    run.permissions = PERMISSIONS_BY_MODE[mode]
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()
@@ -28,7 +28,7 @@ def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> FakeRun:
 
 
 def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
-    view = Dashboard()
+    view = GroupDashboardView()
     run = show_run(qtbot, view)
     assert view.databases.rowCount() == 6
     assert view.why.rowCount() > 3
@@ -43,7 +43,7 @@ def test_another_server_is_selected_by_key_and_knows_less(qtbot: Any) -> None:
 
 
 def test_a_server_that_answers_is_selected_until_the_user_chooses(qtbot: Any) -> None:
-    view = Dashboard()
+    view = GroupDashboardView()
     run = show_run(qtbot, view)
     first = view.servers.currentText()
     apply_lines(run.world, f"power-off {first}")
@@ -56,7 +56,7 @@ def test_a_server_that_answers_is_selected_until_the_user_chooses(qtbot: Any) ->
 
 
 def test_an_exam_reveals_only_facts_visible_to_a_computer(qtbot: Any) -> None:
-    view = Dashboard()
+    view = GroupDashboardView()
     show_run(qtbot, view, DrillMode.EXAM)
     assert view.why.rowCount() == 0
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QMenu, QSplitter
 
-from app.views.console import Console
-from app.views.console.outcome import BatchOutcome, build_outcome, format_as_text, summarize_outcome
+from app.views.console import QueryConsole
+from app.views.console.outcome import BatchOutcome, build_outcome, format_outcome_as_text, summarize_outcome
 from app.views.console.tabs import ClosedWindow
 from app.widgets import theme
 from engine.events import Event, SqlDoneData
@@ -57,8 +57,8 @@ RESULT_SET = {"columns": ["name", "role"], "rows": [["Sales", 1], ["Orders", Non
 
 
 @pytest.fixture
-def console(qtbot: Any, run: Any) -> Console:
-    console = Console()
+def console(qtbot: Any, run: Any) -> QueryConsole:
+    console = QueryConsole()
     qtbot.addWidget(console)
     console.lines = []  # type: ignore[attr-defined]
 
@@ -72,7 +72,7 @@ def console(qtbot: Any, run: Any) -> Console:
     with qtbot.waitActive(console):
         console.show()
         console.activateWindow()
-    require(console.current).editor.setFocus()
+    require(console.front_window).editor.setFocus()
     return console
 
 
@@ -180,7 +180,7 @@ def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     event = build_end_event(
         "SERVER_A", "x", [build_message("a"), build_message("(2 rows affected)"), build_message("b")], results
     )
-    text = format_as_text(read_outcome(event))
+    text = format_outcome_as_text(read_outcome(event))
     assert [line for line in text.splitlines() if line] == [
         "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
     ]  # fmt: skip
@@ -219,7 +219,7 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
         messages.document().findBlockByNumber(n).begin().fragment().charFormat().foreground().color()
         for n in range(3)
     ]
-    tokens = theme.get_tokens(messages.palette())
+    tokens = theme.get_theme_tokens(messages.palette())
     assert colors == [tokens.text, tokens.bad, tokens.bad]
     assert "completed with errors" in find_child(console.current, QLabel, "state").text()
 
@@ -351,7 +351,7 @@ def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: An
 
 
 def test_the_status_band_has_the_servers_color(console: Any) -> None:
-    tokens = theme.get_tokens(console.palette())
+    tokens = theme.get_theme_tokens(console.palette())
     console.open_query("SERVER_B")
     bands = [find_child(window, QLabel, "band").styleSheet() for window in console.list_windows()]
     assert tokens.get_server_color(0).name() in bands[0]
@@ -382,7 +382,7 @@ def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
     console.drafts_changed.connect(lambda: drafts.append(console.list_drafts()))
     qtbot.keyClicks(console.current.editor, "SELECT")
     assert drafts[-1] == {"SERVER_A": "SELECT"}
-    second_console = Console()
+    second_console = QueryConsole()
     qtbot.addWidget(second_console)
     second_console.begin_run(run.world, {"SERVER_B#2": "USE Sales", "SERVER_A": "SELECT 1"}, [])
     second_console.show_drill(run)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.views.console import results
-from app.views.console.outcome import BatchOutcome, Rowset, format_as_text
+from app.views.console.outcome import BatchOutcome, Rowset, format_outcome_as_text
 from app.views.console.query import ConnectionStatus, QueryWindow, SqlEditor
 from app.views.console.results import QueryResults
 from app.widgets import highlight
@@ -93,7 +93,7 @@ def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None
     ],
 )
 def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:
-    text = format_as_text(outcome)
+    text = format_outcome_as_text(outcome)
     assert end in text[-40:] + "\n"
     assert max(map(len, text.splitlines())) < 300
 
@@ -103,7 +103,7 @@ def test_parsing_runs_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     qtbot.addWidget(window)
     window.start_parsing(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000))
     assert window.state == "parsing"
-    assert window.busy
+    assert window.is_busy
     window.stop_parsing()
     assert window.state == "cancelled"
     window.start_parsing(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000 + "SELECT FROM"))

@@ -9,9 +9,9 @@ from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QLabel, QMenu
 
-from app.views.console import Console
+from app.views.console import QueryConsole
 from app.views.console.outcome import BatchOutcome, list_message_lines
-from app.views.console.tabs import ToolBar
+from app.views.console.tabs import ConsoleToolBar
 from engine import simulator
 from engine.messages import Message
 from engine.verbs.lines import parse_input_line
@@ -21,10 +21,10 @@ from tests.engine.worlds import build_lab
 
 
 @pytest.fixture
-def console(qtbot: Any) -> Console:
+def console(qtbot: Any) -> QueryConsole:
     """Return a console on the lab that applies lines immediately."""
     world = build_lab()
-    console = Console()
+    console = QueryConsole()
     qtbot.addWidget(console)
 
     course = FakeRun(world)
@@ -301,7 +301,7 @@ def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any)
 
 
 def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any, console: Any) -> None:
-    bar = find_child(console, ToolBar)
+    bar = find_child(console, ConsoleToolBar)
     assert bar.more.isHidden()
     console.resize(330, 300)
     assert not bar.more.isHidden()

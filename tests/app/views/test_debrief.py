@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTabWidget, QTo
 from pytestqt.qtbot import QtBot
 
 from app.view_models.debrief.model import DebriefModel
-from app.view_models.value_curve import list_slopes, merge_waits
-from app.views.debrief import Debrief, list_phases, mistakes
+from app.view_models.value_curve import list_falling_parts, merge_waits
+from app.views.debrief import DebriefView, list_phases, mistakes
 from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
 from app.views.debrief.par import ValueCurve, ValueCurveLegend, build_regret_widgets
-from app.widgets.strip import TimeStrip
+from app.widgets.strip import TimelineStrip
 from app.words import formatting
 from engine.drill.judging.counterfactual import QUERY_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
@@ -50,8 +50,8 @@ def report() -> Report:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, report: Report) -> Debrief:
-    debrief = Debrief()
+def page(qtbot: QtBot, report: Report) -> DebriefView:
+    debrief = DebriefView()
     qtbot.addWidget(debrief)
     debrief.resize(1200, 900)
     debrief.show_run(DebriefModel(report, load_shipped_scenario("forced-service")))
@@ -59,22 +59,22 @@ def page(qtbot: QtBot, report: Report) -> Debrief:
     return debrief
 
 
-def open_tab(page: Debrief, tab: int) -> None:
+def open_tab(page: DebriefView, tab: int) -> None:
     page.findChildren(QTabWidget)[0].setCurrentIndex(tab)
 
 
-def read_label_texts(page: Debrief, *tabs: int) -> str:
+def read_label_texts(page: DebriefView, *tabs: int) -> str:
     for tab in tabs:
         open_tab(page, tab)
     return "\n".join(label.text() for label in require(page.widget()).findChildren(QLabel))
 
 
-def find_button(page: Debrief, text: str) -> QPushButton | None:
+def find_button(page: DebriefView, text: str) -> QPushButton | None:
     buttons = require(page.widget()).findChildren(QPushButton)
     return next((b for b in buttons if b.text() == text and b.isVisible()), None)
 
 
-def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
+def test_every_score_line_has_its_reason(page: DebriefView, report: Report) -> None:
     labels = read_label_texts(page, POINTS)
     assert report["title"] in labels
     for item in report["score"]["items"]:
@@ -83,7 +83,7 @@ def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
         assert not item["better"] or f"Better: {item['better']}" in labels
 
 
-def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report) -> None:
+def test_losses_and_the_forced_failover_are_listed(page: DebriefView, report: Report) -> None:
     labels = read_label_texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
@@ -104,9 +104,9 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
         assert delay_s == pytest.approx(failover["failover_s"])
 
 
-def test_a_time_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
+def test_a_time_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: DebriefView) -> None:
     open_tab(page, TIMELINE)
-    strip = require(page.widget()).findChildren(TimeStrip)[0]
+    strip = require(page.widget()).findChildren(TimelineStrip)[0]
     place = QPoint(round(strip.compute_x(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     retry_button = next(
@@ -119,7 +119,7 @@ def test_a_time_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: De
     assert notice == ""
 
 
-def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_impossible_actions_are_not_offered(qtbot: QtBot, page: DebriefView, report: Report) -> None:
     assert find_button(page, "Retry from the start") is not None
     assert find_button(page, "Next: Other") is None
     page.show_run(DebriefModel(report, next_title="Other"))
@@ -144,7 +144,7 @@ def test_enter_follows_the_suggestion_of_the_result(
     """The primary button opens the next drill after a good run, and a retry before the mistake after a bad
     run.
     """
-    page = Debrief()
+    page = DebriefView()
     qtbot.addWidget(page)
     score: ScoreJson = {**report["score"], "total": total}
     model = DebriefModel(
@@ -162,7 +162,7 @@ def test_enter_follows_the_suggestion_of_the_result(
         qtbot.keyClick(page, Qt.Key.Key_Return)
 
 
-def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_single_keys_switch_tabs(qtbot: QtBot, page: DebriefView, report: Report) -> None:
     """The keyboard alone can operate the whole page."""
     model = DebriefModel(
         report,
@@ -184,7 +184,7 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
     assert tabs.currentIndex() == before + 1
 
 
-def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief, report: Report) -> None:
+def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: DebriefView, report: Report) -> None:
     """The open tab and the keyboard focus stay the same."""
     model = DebriefModel(report, load_shipped_scenario("forced-service"), is_analyzing=True)
     page.show_run(model)
@@ -201,9 +201,9 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
 @pytest.mark.qt_log_ignore(
     "This plugin does not support"
 )  # The offscreen plugin logs this warning for tooltips.
-def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
+def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: DebriefView) -> None:
     open_tab(page, TIMELINE)
-    strip = require(page.widget()).findChildren(TimeStrip)[0]
+    strip = require(page.widget()).findChildren(TimelineStrip)[0]
     times = [marker.t_s for marker in strip.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
@@ -282,7 +282,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
         RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.regret) for move in merge_waits(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
-    assert list(list_slopes(RegretAnalysis(moves, 60.0, None))) == [
+    assert list(list_falling_parts(RegretAnalysis(moves, 60.0, None))) == [
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
     ], "an act falls in its own color, and a wait after it in another one"
@@ -466,10 +466,10 @@ def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:
     assert "No better continuation is known" not in read_labels(show_parts(qtbot, account))
 
 
-def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report) -> None:
+def test_the_point_of_no_return_is_on_the_timeline(page: DebriefView, report: Report) -> None:
     def list_mark_kinds() -> list[str]:
         open_tab(page, TIMELINE)
-        return [marker.kind for marker in require(page.findChild(TimeStrip)).markers]
+        return [marker.kind for marker in require(page.findChild(TimelineStrip)).markers]
 
     assert "no-return" not in list_mark_kinds()
     page.show_run(
@@ -478,7 +478,9 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
         )
     )
     assert list_mark_kinds().count("no-return") == 1
-    (mark,) = [marker for marker in require(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]
+    (mark,) = [
+        marker for marker in require(page.findChild(TimelineStrip)).markers if marker.kind == "no-return"
+    ]
     assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
 
 
@@ -490,7 +492,7 @@ def test_the_legend_wraps_to_as_many_lines_as_needed(qtbot: QtBot) -> None:
 
 def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -> None:
     """Qt crashed on deleted widgets when the user enlarged the text before the first run."""
-    page = Debrief()
+    page = DebriefView()
     qtbot.addWidget(page)
     for model in (None, DebriefModel(report, load_shipped_scenario("forced-service"))):
         if model is not None:
@@ -506,7 +508,7 @@ def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -
 @pytest.mark.parametrize("width", [1366, 1000, 700])
 def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Report, width: int) -> None:
     """With little space, the page first hides the hint about keys, then stacks the buttons."""
-    page = Debrief()
+    page = DebriefView()
     qtbot.addWidget(page)
     page.resize(width, 700)
     account = RegretAnalysis((MISTAKE,), 50.0, None)

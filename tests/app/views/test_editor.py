@@ -135,7 +135,7 @@ def test_comments_over_several_lines_are_highlighted(qtbot: Any, editor: SqlEdit
             for f in block.layout().formats()
         }
 
-    colors = theme.get_tokens(editor.palette())
+    colors = theme.get_theme_tokens(editor.palette())
     editor.setPlainText("SET PARTNER 'x' 12\nSELECT name FROM sys.database_mirroring\n*/ GO")
     assert read_line_colors(0) == {
         "SET": colors.keyword.name(),

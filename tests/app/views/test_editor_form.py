@@ -182,7 +182,7 @@ def list_names(text: str, key: str) -> list[str]:
 
 
 def click_button(form: RecordingForm, name: str) -> None:
-    QTest.mouseClick(form.list.doings[name], Qt.MouseButton.LeftButton)
+    QTest.mouseClick(form.list.command_buttons[name], Qt.MouseButton.LeftButton)
 
 
 def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: RecordingForm) -> None:
@@ -333,7 +333,7 @@ def test_a_new_entry_precedes_the_comment_of_the_next(form: RecordingForm) -> No
 
 def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None:
     choices: list[Any] = []
-    form.chosen.connect(choices.append)
+    form.path_chosen.connect(choices.append)
     select_section(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "name"), "SERVER_C")
@@ -586,8 +586,8 @@ def test_existing_names_are_offered_and_others_accepted(form: RecordingForm) -> 
     select_section(form, "")
     skills = form.page.rows["skills",].widget
     assert isinstance(skills, CompletingLine)
-    assert "read-state" in skills.completion.words("quorum, read")
-    assert "quorum" not in skills.completion.words("quorum, read")
+    assert "read-state" in skills.completion.complete_text("quorum, read")
+    assert "quorum" not in skills.completion.complete_text("quorum, read")
 
 
 @pytest.mark.parametrize(

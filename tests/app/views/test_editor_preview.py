@@ -22,7 +22,7 @@ why = "Two for each database and one."
 
 @pytest.mark.qt_log_ignore("QFont::setPixelSize")  # This warning comes from a heading without a window.
 def test_choices_that_look_like_markup_are_shown_as_text() -> None:
-    scenario = load_scenario(scenario_files.find("lab").text + QUESTION, "lab.toml")
+    scenario = load_scenario(scenario_files.find_scenario_file("lab").text + QUESTION, "lab.toml")
     document = QTextDocument()
     document.setMarkdown(build_appendix(scenario, EXAM))
     lines = [line.strip() for line in document.toPlainText().splitlines()]

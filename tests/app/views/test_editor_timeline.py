@@ -26,13 +26,13 @@ from app.views.editor.timeline_entries import (
     add_fault,
     describe_entry,
     drag_span,
-    find_grip,
+    find_dragged_part,
     format_time,
     lay_out_faults,
     lay_out_flow,
     move_entry,
     move_span,
-    read_plan,
+    parse_timeline,
     space_apart,
 )
 from app.views.editor.timeline_view import TimelineView
@@ -108,7 +108,7 @@ def find_changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
 
 
 def find_entry(text: str, *path: str | int) -> TimelineEntry:
-    entry = read_plan(text).find_entry(path)
+    entry = parse_timeline(text).find_entry(path)
     assert entry is not None
     return entry
 
@@ -117,7 +117,7 @@ def find_entry(text: str, *path: str | int) -> TimelineEntry:
 
 
 def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
-    plan = read_plan(SCENARIO_TEXT)
+    plan = parse_timeline(SCENARIO_TEXT)
     assert plan.length_s == 600.0
     assert [(entry.path[1], entry.kind, entry.span) for entry in plan.faults] == [
         (3, AT, (30.0, 30.0)),
@@ -128,7 +128,7 @@ def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
 
 
 def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
-    steps = read_plan(SCENARIO_TEXT).steps
+    steps = parse_timeline(SCENARIO_TEXT).steps
     assert [(step.line, step.is_time_known) for step in steps] == [
         ("sql SERVER_B SELECT 1", True),
         ("unhang SERVER_B", True),
@@ -143,8 +143,8 @@ def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
 
 
 def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
-    assert read_plan('[[timeline]]\nat = "10min"\ndo = "x"\n').length_s == 660.0
-    assert read_plan("").length_s == 120.0
+    assert parse_timeline('[[timeline]]\nat = "10min"\ndo = "x"\n').length_s == 660.0
+    assert parse_timeline("").length_s == 120.0
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
     ],
 )
 def test_an_invalid_timeline_is_read_without_an_error(text: str) -> None:
-    plan = read_plan(text)
+    plan = parse_timeline(text)
     assert all(describe_entry(entry) for entry in plan.entries)
     assert not any(entry.is_movable for entry in plan.faults)
 
@@ -166,7 +166,7 @@ def test_an_invalid_timeline_is_read_without_an_error(text: str) -> None:
 @pytest.mark.parametrize("text", ["at = ", "[[timeline]", "a = " + "[" * 5000])
 def test_invalid_toml_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"at line|at end|nested"):
-        read_plan(text)
+        parse_timeline(text)
 
 
 def test_names_are_offered_by_kind() -> None:
@@ -178,7 +178,7 @@ def test_names_are_offered_by_kind() -> None:
 
 
 def test_an_entry_is_described_in_words() -> None:
-    descriptions = [describe_entry(entry) for entry in read_plan(SCENARIO_TEXT).entries]
+    descriptions = [describe_entry(entry) for entry in parse_timeline(SCENARIO_TEXT).entries]
     assert descriptions[0] == "At 0:30: hang SERVER_B"
     assert descriptions[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     assert descriptions[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
@@ -267,7 +267,7 @@ def test_a_wide_window_contains_its_label() -> None:
 
 def test_grip_distinguishes_ends_from_the_middle() -> None:
     (bar,) = lay_out_faults([(100, 200)], [300], TimeAxisScale(0.0, 1000.0, 1000.0))
-    assert [find_grip(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
+    assert [find_dragged_part(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
         START,
         START,
@@ -327,7 +327,7 @@ class ViewListener:
         self.texts: list[str] = []
         self.paths: list[Path] = []
         view.text_changed.connect(self.texts.append)
-        view.chosen.connect(self.paths.append)
+        view.path_chosen.connect(self.paths.append)
 
 
 @pytest.fixture
@@ -498,7 +498,7 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
         '[[timeline]]\nat = "2min"   # the second minute\ndo = "power-off SERVER_A"\nnote = "The plug."\n\n'
     )
     assert entry_text in SCENARIO_TEXT
-    assert read_plan(text).faults == tuple(
+    assert parse_timeline(text).faults == tuple(
         TimelineEntry(
             ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)),
             e.kind,
@@ -508,7 +508,7 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
             e.note,
             e.is_time_known,
         )
-        for e in read_plan(SCENARIO_TEXT).faults
+        for e in parse_timeline(SCENARIO_TEXT).faults
         if e.path != ("timeline", 0)
     )
     assert set(SCENARIO_TEXT.splitlines()) - set(text.splitlines()) <= {
@@ -518,8 +518,8 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
     assert view.list.currentItem().text() == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     for _ in range(3):
         QTest.keyClick(view.list, Key.Key_Delete)
-    assert read_plan(listener.texts[-1]).faults == ()
-    assert read_plan(listener.texts[-1]).steps
+    assert parse_timeline(listener.texts[-1]).faults == ()
+    assert parse_timeline(listener.texts[-1]).steps
 
 
 MOVED_LINES = [
@@ -559,7 +559,7 @@ def test_several_entries_are_selected_moved_and_removed_by_keys(
     (text,) = listener.texts
     assert sorted(find_changed_lines(SCENARIO_TEXT, text)) == sorted(MOVED_LINES)
     QTest.keyClick(view.canvas, Key.Key_Delete)
-    assert [entry.line for entry in read_plan(listener.texts[1]).faults] == [
+    assert [entry.line for entry in parse_timeline(listener.texts[1]).faults] == [
         "cut SERVER_A SERVER_B",
         "power-on SERVER_A",
     ]
@@ -571,8 +571,8 @@ def test_deleting_all_faults_keeps_the_solution(view: TimelineView, listener: Vi
     QTest.keyClick(view.canvas, Key.Key_A, CTRL)
     QTest.keyClick(view.canvas, Key.Key_Delete)
     (text,) = listener.texts
-    assert read_plan(text).faults == ()
-    assert len(read_plan(text).steps) == 3
+    assert parse_timeline(text).faults == ()
+    assert len(parse_timeline(text).steps) == 3
 
 
 def test_a_copy_of_a_fault_follows_it_and_is_selected(view: TimelineView, listener: ViewListener) -> None:
@@ -593,8 +593,8 @@ def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: Vie
         words["Show in the text"].trigger()
     assert wanted.args == [("timeline", 3)]
     words["Add fault…"].trigger()
-    assert view.adding.from_time.text() == "77s"
-    view.adding.close_wanted.emit()
+    assert view.add_fault_form.from_time.text() == "77s"
+    view.add_fault_form.close_wanted.emit()
     words["Remove"].trigger()
     assert 'do = "hang SERVER_B"' not in listener.texts[-1]
 
@@ -610,8 +610,8 @@ def test_a_right_click_requests_the_menu_of_the_entry(qtbot: Any, view: Timeline
 
 
 def choose_verb(view: TimelineView, name: str, *arguments: str) -> None:
-    view.adding.verb.setCurrentText(name)
-    for (_, _, field), word in zip(view.adding.fields, arguments, strict=False):
+    view.add_fault_form.verb.setCurrentText(name)
+    for (_, _, field), word in zip(view.add_fault_form.fields, arguments, strict=False):
         if isinstance(field, QComboBox):
             field.setCurrentText(word)
         else:
@@ -623,14 +623,14 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewLis
     x = round(view.canvas.scale.compute_x(400.0))
     QTest.mouseClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     QTest.keyClick(view.canvas, Key.Key_Insert)
-    assert view.adding.isVisible()
+    assert view.add_fault_form.isVisible()
     assert not view.list.isVisible()
     at_s = view.canvas.cursor_s
     assert at_s is not None
     assert abs(at_s - 400.0) <= 1.0
     choose_verb(view, "degrade", "SERVER_A", "SERVER_B", "60")
-    view.adding.note.setText("The carrier.")
-    QTest.keyClick(view.adding.note, Key.Key_Return)
+    view.add_fault_form.note.setText("The carrier.")
+    QTest.keyClick(view.add_fault_form.note, Key.Key_Return)
     (text,) = listener.texts
     entry = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
     assert text.replace(entry, "") == SCENARIO_TEXT
@@ -644,11 +644,11 @@ def test_a_double_click_on_empty_space_opens_the_form_there(
 ) -> None:
     x = round(view.canvas.scale.compute_x(200.0))
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
-    assert view.adding.isVisible()
-    assert view.adding.from_time.text() == f"{round(view.canvas.scale.compute_time(x))}s"
-    view.adding.close_wanted.emit()
+    assert view.add_fault_form.isVisible()
+    assert view.add_fault_form.from_time.text() == f"{round(view.canvas.scale.compute_time(x))}s"
+    view.add_fault_form.close_wanted.emit()
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, find_point(view, 120.0, "timeline", 0))
-    assert not view.adding.isVisible()
+    assert not view.add_fault_form.isVisible()
     assert listener.texts == []
 
 
@@ -656,24 +656,24 @@ def test_return_in_any_field_adds_one_entry(view: TimelineView, listener: ViewLi
     for field_number in (0, 1):
         view.begin_adding(60.0)
         choose_verb(view, "degrade", "SERVER_A", "SERVER_B")
-        QTest.keyClick(view.adding.fields[2 * field_number][2], Key.Key_Return)
+        QTest.keyClick(view.add_fault_form.fields[2 * field_number][2], Key.Key_Return)
         assert len(listener.texts) == field_number + 1
 
 
 def test_faults_with_a_window_or_a_condition_are_added(view: TimelineView, listener: ViewListener) -> None:
     view.begin_adding(60.0)
-    view.adding.when.setCurrentIndex(1)
-    view.adding.from_time.setText("60")
-    view.adding.to_time.setText("2min")
+    view.add_fault_form.start_kind.setCurrentIndex(1)
+    view.add_fault_form.from_time.setText("60")
+    view.add_fault_form.to_time.setText("2min")
     choose_verb(view, "fill-log", "Sales")
-    view.adding.add.click()
+    view.add_fault_form.add.click()
     assert '[[timeline]]\nbetween = [60, "2min"]\ndo = "fill-log Sales"\n' in listener.texts[-1]
     view.add_button.click()
-    view.adding.when.setCurrentIndex(2)
-    view.adding.condition.setText("Sales is SUSPENDED")
-    view.adding.after.setText("10s")
+    view.add_fault_form.start_kind.setCurrentIndex(2)
+    view.add_fault_form.condition.setText("Sales is SUSPENDED")
+    view.add_fault_form.condition_delay.setText("10s")
     choose_verb(view, "sql", "SERVER_A", "SELECT 1")
-    view.adding.add.click()
+    view.add_fault_form.add.click()
     entry_text = '[[timeline]]\nwhen = "Sales is SUSPENDED"\nafter = "10s"\ndo = "sql SERVER_A SELECT 1"\n'
     assert entry_text in listener.texts[-1]
     assert len(listener.texts) == 2
@@ -693,13 +693,13 @@ def test_invalid_input_is_reported_and_not_added(
     view: TimelineView, listener: ViewListener, time: str, verb: str, arguments: tuple[str, ...], message: str
 ) -> None:
     view.begin_adding(60.0)
-    view.adding.from_time.setText(time)
+    view.add_fault_form.from_time.setText(time)
     choose_verb(view, verb, *arguments)
-    view.adding.add.click()
-    assert message in view.adding.message.text()
+    view.add_fault_form.add.click()
+    assert message in view.add_fault_form.message.text()
     assert listener.texts == []
-    assert view.adding.isVisible()
-    QTest.keyClick(view.adding.note, Key.Key_Escape)
+    assert view.add_fault_form.isVisible()
+    QTest.keyClick(view.add_fault_form.note, Key.Key_Escape)
     assert view.list.isVisible()
 
 
@@ -707,8 +707,8 @@ def test_the_form_has_room_for_its_fields(qtbot: Any, view: TimelineView) -> Non
     view.resize(900, 320)
     view.begin_adding(60.0)
     choose_verb(view, "degrade")
-    qtbot.waitUntil(lambda: view.adding.height() >= view.adding.minimumSizeHint().height())
-    options = [field for parameter, _, field in view.adding.fields if parameter is None]
+    qtbot.waitUntil(lambda: view.add_fault_form.height() >= view.add_fault_form.minimumSizeHint().height())
+    options = [field for parameter, _, field in view.add_fault_form.fields if parameter is None]
     assert len(options) == 4
     assert all(field.height() >= field.minimumSizeHint().height() for field in options)
     assert view.minimumSizeHint().width() < 600
@@ -719,7 +719,7 @@ def test_names_are_offered_from_the_text(view: TimelineView) -> None:
     choose_verb(view, "fail-disk")
     offered = [
         [field.itemText(n) for n in range(field.count())]
-        for _, _, field in view.adding.fields
+        for _, _, field in view.add_fault_form.fields
         if isinstance(field, QComboBox)
     ]
     assert offered == [["SERVER_A", "SERVER_B"], ["Sales"]]
@@ -731,8 +731,8 @@ def test_an_inline_timeline_reports_why_it_is_not_extended(
     view.show_text('timeline = [{at = 3, do = "x"}]\n')
     view.begin_adding(60.0)
     choose_verb(view, "revert-all")
-    view.adding.add.click()
-    assert "[[timeline]]" in view.adding.message.text()
+    view.add_fault_form.add.click()
+    assert "[[timeline]]" in view.add_fault_form.message.text()
     assert listener.texts == []
 
 
@@ -747,7 +747,7 @@ def test_invalid_toml_grays_the_timeline_until_it_is_valid(
     assert "not valid TOML" in view.message.text()
     assert view.list.count() == before
     view.begin_adding(10.0)
-    assert not view.adding.isVisible()
+    assert not view.add_fault_form.isVisible()
     view.show_text(SCENARIO_TEXT)
     assert view.body.isEnabled()
     assert view.add_button.isEnabled()
@@ -763,7 +763,7 @@ def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, lis
     assert "not valid TOML" in view.message.text()
     view.show_text(SCENARIO_TEXT)
     assert not view.message.isVisible()
-    assert view.adding.isVisible()  # the typed text is kept
+    assert view.add_fault_form.isVisible()  # the typed text is kept
 
 
 def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, listener: ViewListener) -> None:
@@ -851,7 +851,7 @@ def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
     assert view.canvas.accessibleDescription() == "At 2:00: power-off SERVER_A"
     view.begin_adding(10.0)
     choose_verb(view, "degrade")
-    assert all(field.accessibleName() for _, _, field in view.adding.fields)
+    assert all(field.accessibleName() for _, _, field in view.add_fault_form.fields)
 
 
 @pytest.mark.parametrize("name", sample_cases(5, SHIPPED_NAMES))
@@ -861,7 +861,7 @@ def test_every_shipped_scenario_is_shown(view: TimelineView, listener: ViewListe
     view.grab()
     assert listener.texts == []
     assert listener.paths == []
-    plan = read_plan(text)
+    plan = parse_timeline(text)
     assert len(plan.faults) == text.count("\n[[timeline]]")
     assert len(plan.steps) == text.count("\n[[solution]]")
     assert view.list.count() == len(plan.entries)

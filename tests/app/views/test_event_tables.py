@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.views.error_log import ErrorLog
+from app.views.error_log import ErrorLogView
 from app.views.events_list import EventsList
 from app.views.trace import StateTrace
 from app.widgets import theme
@@ -59,7 +59,7 @@ LINES = [
 
 def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
     run.events = LINES
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     assert read_cells(log) == [
         ["2005-10-22 12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."],
         ["2005-10-22 12:00:41.25", "spid15s", "Database mirroring connection error 4."],
@@ -67,11 +67,11 @@ def test_an_error_has_two_log_lines(qtbot: Any, run: Any) -> None:
         ["2005-10-22 12:00:43.00", "Server", "SQL Server is terminating."],
     ]
     tones = [log.model.index(row, 2).data(Qt.ItemDataRole.ForegroundRole) for row in range(3)]
-    assert tones == [theme.get_tokens(log.palette()).bad] * 2 + [None]
+    assert tones == [theme.get_theme_tokens(log.palette()).bad] * 2 + [None]
 
 
 def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     log.add_events(LINES)
     assert len(read_cells(log)) == 4
     log.servers.setCurrentIndex(1)
@@ -85,7 +85,7 @@ def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
 
 
 def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     log.add_events(LINES)
     qtbot.keyClicks(log.filter, "mirroring SALES")
     assert [row[2] for row in read_cells(log)] == ["Database mirroring is inactive for database 'Sales'."]
@@ -97,7 +97,7 @@ def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
 
 
 def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     log.add_events(LINES[1:2])
     log.table.selectAll()
     log.table.copy_selection()
@@ -107,7 +107,7 @@ def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
 
 def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
     run.events = [build_log_event(100, "SERVER_A", "word " * 80)]
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     assert not log.detail.isVisible()
     place = log.table.visualRect(log.model.index(0, 1)).center()
     qtbot.mouseClick(log.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
@@ -176,7 +176,7 @@ def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> N
         action.setChecked(True)
     assert view.model.rowCount() == len(run.events) > 40
     errors = sum(event.kind == "errorlog" and read_field(event, "severity") > 10 for event in run.events)
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     assert log.model.total == errors + sum(event.kind == "errorlog" for event in run.events)
     states = build_view(qtbot, StateTrace, run)
     assert states.model.total == sum(event.kind == "trace" for event in run.events)
@@ -184,7 +184,7 @@ def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> N
 
 def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any) -> None:
     run.events = LINES
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     log.resize(26 * log.fontMetrics().height(), 300)
     assert read_cells(log)[0] == ["12:00:41.25", "spid15s", "Error: 1474, Severity: 16, State: 1."]
     log.table.selectRow(0)
@@ -207,7 +207,7 @@ def test_a_double_click_on_a_row_selects_its_time(qtbot: Any, run: Any) -> None:
 
 def test_a_new_drill_has_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
     run.events = list(LINES)
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     del world.instances["SERVER_A"], world.instances["SERVER_W"]
     run.events = LINES[2:3]
     log.show_drill(run)
@@ -232,7 +232,7 @@ def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> Non
 
 
 def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
-    log = build_view(qtbot, ErrorLog, run)
+    log = build_view(qtbot, ErrorLogView, run)
     assert log.table.accessibleDescription() == ("No ERRORLOG entries on SERVER_A since the drill started.")
     log.add_events(LINES)
     assert log.table.accessibleDescription() == ""
@@ -264,7 +264,7 @@ def test_copied_rows_have_every_column_in_a_narrow_dock(qtbot: Any, run: Any) ->
 
 def test_the_log_begins_with_the_start_of_the_server(qtbot: Any) -> None:
     drill = Drill(load_shipped_scenario("lab"))
-    log = build_view(qtbot, ErrorLog, drill)
+    log = build_view(qtbot, ErrorLogView, drill)
     before = len(read_cells(log))
     assert read_cells(log)[0][2].startswith("Microsoft SQL Server 2005")
     drill.apply_line("hang SERVER_B")

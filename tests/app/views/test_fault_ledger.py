@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 
-from app.views.fault_ledger import FaultLedger
+from app.views.fault_ledger import FaultTable
 from app.widgets.bars import ButtonBar
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.inputs import Input
@@ -23,10 +23,10 @@ from tests.engine.worlds import apply_lines, build_lab
 class StubDrill:
     world: World
     journal: list[Input] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
+    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
-class RecordingLedger(FaultLedger):
+class RecordingLedger(FaultTable):
     """Fault ledger view that records its requests."""
 
     def __init__(self) -> None:
@@ -194,18 +194,18 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, dr
 
 
 def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
+    drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_lines(drill.world, "pull-cable SERVER_B", wait_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
-    drill.terms = PERMISSIONS_BY_MODE[DrillMode.GUIDED]
+    drill.permissions = PERMISSIONS_BY_MODE[DrillMode.GUIDED]
     ledger.show_drill(drill)
     assert len(list_texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_listed(ledger: RecordingLedger, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
+    drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", run_s=5.0)
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 

@@ -11,8 +11,14 @@ from PySide6.QtCore import QThread
 from PySide6.QtSvg import QSvgRenderer
 
 from app.views.fidelity import FidelityView
-from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, build_figures, list_steps
-from app.views.fidelity.report import UNITS, PanelDrawing, get_step_name
+from app.views.fidelity.fidelity import (
+    FidelityStep,
+    FidelityWorker,
+    StepResult,
+    build_figures,
+    list_fidelity_steps,
+)
+from app.views.fidelity.report import UNIT_TEXTS, FigurePanelDrawing, get_step_name
 from app.widgets import theme
 from app.words import language
 from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine, FigurePanel
@@ -67,14 +73,14 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
         qtbot.addWidget(page)
         pages.append(page)
         page.resize(1100, 600)
-        with qtbot.waitSignal(page.work.finished):
+        with qtbot.waitSignal(page.worker.finished):
             page.show()
         return page
 
     yield build_page
     for page in pages:
         page.close()
-        assert not page.work.isRunning()
+        assert not page.worker.isRunning()
 
 
 @pytest.fixture
@@ -146,7 +152,7 @@ def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityVi
     page = open_page(StepResult(rows=(GOOD_ROW,)))
     page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == []
-    page.work.result_ready.emit(StepResult(rows=(BAD_ROW, build_row("T2a.cpu"))))
+    page.worker.result_ready.emit(StepResult(rows=(BAD_ROW, build_row("T2a.cpu"))))
     assert list_row_ids(page) == [BAD_ROW.id]
 
 
@@ -154,9 +160,11 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
     open_page: Callable[..., FidelityView],
 ) -> None:
     page = open_page(StepResult(rows=(BAD_ROW, TEXT_ROW)))
-    colors = theme.get_tokens(page.palette())
+    colors = theme.get_theme_tokens(page.palette())
     assert page.parts.item(1).foreground().color() == colors.warn
-    page.work.result_ready.emit(StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),)))
+    page.worker.result_ready.emit(
+        StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),))
+    )
     assert page.parts.item(1).foreground().color() == colors.bad
     assert page.parts.item(2).foreground().color() == colors.text
 
@@ -164,7 +172,7 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
 def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> None:
     assert page.figure_names == ["All errors", "Figure 8"]
     page.parts.setCurrentRow(page.parts.count() - 1)
-    page.work.result_ready.emit(StepResult())
+    page.worker.result_ready.emit(StepResult())
     assert "Figure 8: round trip" in read_page(page), "the selected figure stays selected"
     assert "Mirrordrill" in page.page.toPlainText()
     assert page.page.toHtml().count("<img") == 1
@@ -186,16 +194,16 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
         todo=lambda: (FidelityStep("first", run_first_step), FidelityStep("second", record_second))
     )
     qtbot.addWidget(page)
-    with qtbot.waitSignal(page.work.finished):
+    with qtbot.waitSignal(page.worker.finished):
         page.show()
     assert calls == [1]
-    assert not page.work.is_complete
+    assert not page.worker.is_complete
     assert "Stopped" in page.summary.text()
     page.hide()
-    with qtbot.waitSignal(page.work.finished):
+    with qtbot.waitSignal(page.worker.finished):
         page.show()
     assert calls == [1, 2]
-    assert page.work.is_complete
+    assert page.worker.is_complete
     assert list_row_ids(page) == [GOOD_ROW.id, TEXT_ROW.id]
 
 
@@ -212,22 +220,22 @@ def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
         todo=lambda: (FidelityStep("long", run_until_interrupted), FidelityStep("never", pytest.fail))
     )
     qtbot.addWidget(page)
-    with qtbot.waitSignal(page.work.step_started):
+    with qtbot.waitSignal(page.worker.step_started):
         page.show()
     page.close()
     assert results == [True]
-    assert not page.work.isRunning()
+    assert not page.worker.isRunning()
 
 
 def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
-    names = [step.name for step in list_steps()]
+    names = [step.name for step in list_fidelity_steps()]
     assert set(SECTIONS) | set(FIGURE_BUILDERS) <= set(names)
     assert len(names) == len(SECTIONS) + len(FIGURE_BUILDERS) + 12
     assert "failover" in names[-1]
 
 
 def test_a_real_section_includes_its_reasons() -> None:
-    (step,) = [step for step in list_steps() if step.name == "Bandwidth"]
+    (step,) = [step for step in list_fidelity_steps() if step.name == "Bandwidth"]
     rows = step.compute().rows
     assert {row.section for row in rows} == {"Bandwidth"}
     assert all(row.reason for row in rows if row.verdict == "fail")
@@ -239,10 +247,10 @@ def test_a_real_section_includes_its_reasons() -> None:
 def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
     cheap = [name for name in FIGURE_BUILDERS if name not in ("Figure 1", "Figure 4")]
     figures = [FIGURE_BUILDERS[name]() for name in cheap]
-    assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNITS)
+    assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNIT_TEXTS)
     for figure in figures:
         for panel in figure.panels:
-            svg = PanelDrawing(figure, panel, theme.build_light_theme(), (600, 400), 14).draw()
+            svg = FigurePanelDrawing(figure, panel, theme.build_light_theme(), (600, 400), 14).draw()
             assert QSvgRenderer(svg.encode()).isValid()
             assert not re.search(r"\bnan\b|\binf\b", svg)
             curves = sum(not line.has_points for line in panel.lines)
@@ -274,7 +282,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
 
 def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> None:
     for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
-        colors = theme.apply(qapp, choice, scale)
+        colors = theme.apply_theme_choice(qapp, choice, scale)
         page.parts.setCurrentRow(0)
         page.show_selected_part()
         assert colors.bad.name() in page.page.toHtml()
@@ -296,7 +304,7 @@ def test_the_texts_of_the_comparison_are_translated() -> None:
 def test_the_current_step_is_named_in_german() -> None:
     language.use_language(language.GERMAN)
     try:
-        named = [get_step_name(step.name) for step in list_steps()]
+        named = [get_step_name(step.name) for step in list_fidelity_steps()]
     finally:
         language.use_language(language.ENGLISH)
     assert "manuelle Failover" in named

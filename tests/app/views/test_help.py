@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QListWidget
 
-from app.views.help import HELP_PAGES, PAGES, HelpDialog, get_page_title, read_page
-from app.widgets.docks import DOCKS
+from app.views.help import HELP_PAGE_BY_VIEW, HELP_PAGE_ORDER, HelpDialog, get_page_title, read_help_page
+from app.widgets.docks import DOCK_SPECS
 from app.widgets.prose import MarkdownView
 from app.words import language
 from app.words.language import tr
@@ -33,22 +33,22 @@ def _list_structure(text: str) -> list[str]:
     return re.findall(r"^(#+|- |\d\.)", text, re.MULTILINE) + re.findall(r"\(\w+\.md\)", text)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", HELP_PAGE_ORDER)
 def test_every_help_page_exists_in_german(page: str, german: None) -> None:
-    translated = read_page(page)
+    translated = read_help_page(page)
     language.use_language(language.ENGLISH)
-    original = read_page(page)
+    original = read_help_page(page)
     assert translated != original
     assert _list_structure(translated) == _list_structure(original)
     assert all(len(line) <= 120 for line in translated.splitlines())
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", HELP_PAGE_ORDER)
 def test_a_translated_page_uses_the_terms_of_the_window(page: str, german: None) -> None:
     language.use_language(language.ENGLISH)
-    named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", read_page(page).replace("\n", " "))
+    named = re.findall(r"(?<!\*)\*([A-Z][^*]+)\*(?!\*)", read_help_page(page).replace("\n", " "))
     language.use_language(language.GERMAN)
-    translated = re.sub(r"\s+", " ", read_page(page))
+    translated = re.sub(r"\s+", " ", read_help_page(page))
     for words in named:
         for part in re.sub(r"\s+", " ", words).split(" > "):
             if tr(part) != part:
@@ -56,17 +56,17 @@ def test_a_translated_page_uses_the_terms_of_the_window(page: str, german: None)
 
 
 def test_every_panel_has_a_help_page() -> None:
-    assert {dock.name for dock in DOCKS} <= set(HELP_PAGES)
+    assert {dock.name for dock in DOCK_SPECS} <= set(HELP_PAGE_BY_VIEW)
     for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
                          "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
-        assert words in read_page(HELP_PAGES[panel])
+        assert words in read_help_page(HELP_PAGE_BY_VIEW[panel])
 
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
     """The English table comes from the engine; each cause must have the same German word in every row."""
-    rows = _list_rows(read_page("mirroring_states"))
+    rows = _list_rows(read_help_page("mirroring_states"))
     language.use_language(language.ENGLISH)
-    original = _list_rows(read_page("mirroring_states"))
+    original = _list_rows(read_help_page("mirroring_states"))
     assert len(original) > 10
     assert [(old, new) for old, _, new in rows] == [(old, new) for old, _, new in original]
     words: dict[str, set[str]] = {}
@@ -94,7 +94,7 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
     help_view = HelpDialog()
     qtbot.addWidget(help_view)
     assert (
-        find_child(help_view, QListWidget).item(PAGES.index("console")).text()
+        find_child(help_view, QListWidget).item(HELP_PAGE_ORDER.index("console")).text()
         == get_page_title("console")
         == "SQL-Fenster"
     )
@@ -104,7 +104,7 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
 
 def test_examples_of_the_editor_page_are_valid() -> None:
     """The inputs and conditions on the help page must be valid in the default scenario of the editor."""
-    page = read_page("editor")
+    page = read_help_page("editor")
     scenario = load_scenario((files("assets") / "new_scenario.toml").read_text("utf-8"), "new.toml")
     drill = Drill(scenario)
     conditions = re.findall(r"^    (.+)$", page, re.MULTILINE)

@@ -7,11 +7,13 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
 
-from app.views.history import TITLE_COLUMN, FinishedRun, RunHistoryPage
+from app.views.history import TITLE_COLUMN, FinishedRunRow, RunHistoryPage
 from app.widgets.tables import TableView
 from tests.children import find_child
 
-RUN = FinishedRun(1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0)
+RUN = FinishedRunRow(
+    1, datetime(2026, 11, 21, tzinfo=UTC), "The principal loses its power", "lab", None, 0.0, 0
+)
 
 
 def show_page(qtbot: Any) -> RunHistoryPage:

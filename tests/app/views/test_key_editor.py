@@ -34,8 +34,8 @@ def choose_command(qtbot: Any, editor: KeyEditor, name: str) -> None:
 def press_key(
     qtbot: Any, editor: KeyEditor, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.NoModifier
 ) -> None:
-    editor.press.setFocus()
-    qtbot.keyClick(editor.press, key, modifiers)
+    editor.pressed_keys_field.setFocus()
+    qtbot.keyClick(editor.pressed_keys_field, key, modifiers)
 
 
 def click_button(qtbot: Any, button: QPushButton) -> None:
@@ -49,7 +49,7 @@ def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
     assert "No other command" in editor.warning.text()
     click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
-    with qtbot.waitSignal(editor.chosen) as blocker:
+    with qtbot.waitSignal(editor.keys_chosen) as blocker:
         box = require(editor.findChild(QDialogButtonBox))
         click_button(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
     assert blocker.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
@@ -61,7 +61,7 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
     assert "Results to text" in editor.warning.text()
     click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
-    assert keys.list_conflicts(keys.resolve_keys(keys.SSMS, editor.changes)) == []
+    assert keys.list_key_conflicts(keys.resolve_keys(keys.SSMS, editor.changes)) == []
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_reserved_keys_are_refused(
 
 def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None:
     choose_command(qtbot, editor, "editor.copy")
-    assert not editor.press.isEnabled()
+    assert not editor.pressed_keys_field.isEnabled()
     assert "handles these keys directly" in editor.warning.text()
 
 
@@ -129,7 +129,7 @@ def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
 @pytest.mark.slow
 def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
     choices: list[object] = []
-    editor.chosen.connect(lambda *args: choices.append(args))
+    editor.keys_chosen.connect(lambda *args: choices.append(args))
     choose_command(qtbot, editor, "time.step")
     press_key(qtbot, editor, Key.Key_F12)
     click_button(qtbot, editor.set_button)
@@ -141,9 +141,9 @@ def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
 def test_large_text_leaves_room_for_the_pressed_keys(
     qtbot: Any, qapp: QApplication, editor: KeyEditor
 ) -> None:
-    theme.apply(qapp, theme.LIGHT, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 2.0)
     editor.resize(editor.minimumSizeHint())
     QApplication.processEvents()
-    longest = editor.press.fontMetrics().horizontalAdvance("Ctrl+Shift+K, Ctrl+Shift+U")
-    assert editor.press.width() > 1.2 * longest
-    theme.apply(qapp, theme.LIGHT, 1.0)
+    longest = editor.pressed_keys_field.fontMetrics().horizontalAdvance("Ctrl+Shift+K, Ctrl+Shift+U")
+    assert editor.pressed_keys_field.width() > 1.2 * longest
+    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)

@@ -153,7 +153,7 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
         return [icon.cacheKey() for icon in (*icons, monitor.databases.itemIcon(0))]
 
     def get_icon_key(name: str, tone: str) -> int:
-        colors = theme.get_tokens(monitor.palette())
+        colors = theme.get_theme_tokens(monitor.palette())
         return theme.load_icon(name, colors, getattr(colors, tone)).cacheKey()
 
     continue_run(monitor, "", 10.0)

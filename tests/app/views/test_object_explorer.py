@@ -12,7 +12,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
 from app.views.object_explorer import ObjectExplorer, answers, scripts
-from app.views.object_explorer.properties import FAILOVER, PAUSE, REMOVE, RESUME, list_enabled_actions
+from app.views.object_explorer.properties import (
+    FAILOVER_ACTION,
+    PAUSE_ACTION,
+    REMOVE_ACTION,
+    RESUME_ACTION,
+    list_enabled_actions,
+)
 from app.views.object_explorer.tree import get_node
 from engine import tsql
 from engine.events import Event
@@ -248,11 +254,11 @@ def test_another_time_refreshes_all_and_keeps_expanded_nodes(
     list_children(explorer, "SERVER_B", "security", "logins")
     select_path(explorer, *SALES_A)
     apply_and_show(explorer, drill, "pull-cable SERVER_B", run_s=30.0)
-    explorer.refresh()
+    explorer.refresh_current_server()
     explorer.show_drill(StubDrill(before))
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
-    assert explorer.node is not None
-    assert explorer.node.path == SALES_A
+    assert explorer.current_node is not None
+    assert explorer.current_node.path == SALES_A
     assert get_label(explorer, "SERVER_B", "security", "logins", "login:sa") == "sa"
 
 
@@ -341,8 +347,8 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: RecordingEx
         explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
         (menu,) = [menu for menu in explorer.findChildren(QMenu) if menu.isVisible()]
         assert "Tasks" in list_texts(menu)
-        assert explorer.node is not None
-        assert explorer.node.path == SALES_A
+        assert explorer.current_node is not None
+        assert explorer.current_node.path == SALES_A
         menu.close()
 
 
@@ -375,7 +381,7 @@ def test_every_generated_script_parses(drill: StubDrill) -> None:
         ("linked server", "REPORTS"), ("job", "Monitor"),
     ]  # fmt: skip
     for kind, name in objects:
-        items = scripts.list_scripts(world, "SERVER_A", kind, name)
+        items = scripts.list_object_scripts(world, "SERVER_A", kind, name)
         assert items, (kind, name)
         for title, text in items:
             filled_text = text.replace("<password, sysname, >", "x")
@@ -387,7 +393,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: StubDrill) -
     world = drill.world
     before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
     world.update_instance("SERVER_W", endpoint=before)
-    create = dict(scripts.list_scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
+    create = dict(scripts.list_object_scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
     world.update_instance("SERVER_W", endpoint=None)
     apply_lines(
         world,
@@ -410,11 +416,11 @@ def test_the_properties_page_fails_over_after_a_confirmation(
     (page,) = explorer.pages
     assert page.labels["Operating mode"].text() == "High safety with automatic failover (synchronous)"
     assert page.labels["Status"].text() == "Synchronized"
-    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.buttons[FAILOVER_ACTION], Qt.MouseButton.LeftButton)
     assert explorer.lines == []
     assert "SERVER_B" in page.message.text()
     qtbot.mouseClick(page.no, Qt.MouseButton.LeftButton)
-    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.buttons[FAILOVER_ACTION], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     assert explorer.lines == ["sql SERVER_A#mirroring-Sales ALTER DATABASE [Sales] SET PARTNER FAILOVER"]
     apply_and_show(explorer, drill, *explorer.lines, run_s=60.0)
@@ -431,7 +437,7 @@ def test_the_properties_page_shows_the_servers_refusal(
     (page,) = explorer.pages
     apply_and_show(explorer, drill, "pull-cable SERVER_B", run_s=30.0)
     assert page.labels["Status"].text() == "Synchronized"  # The page still shows the state at its opening.
-    qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.buttons[FAILOVER_ACTION], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     apply_and_show(explorer, drill, *explorer.lines, run_s=1.0)
     assert page.message.text().startswith("Msg 1447")
@@ -443,10 +449,10 @@ def test_the_properties_page_shows_the_servers_refusal(
 @pytest.mark.parametrize(
     ("role", "state", "acts"),
     [
-        (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, [FAILOVER, PAUSE, REMOVE]),
-        (Role.PRINCIPAL, MirrorState.SYNCHRONIZING, [PAUSE, REMOVE]),
-        (Role.PRINCIPAL, MirrorState.SUSPENDED, [RESUME, REMOVE]),
-        (Role.MIRROR, MirrorState.SYNCHRONIZED, [PAUSE, REMOVE]),
+        (Role.PRINCIPAL, MirrorState.SYNCHRONIZED, [FAILOVER_ACTION, PAUSE_ACTION, REMOVE_ACTION]),
+        (Role.PRINCIPAL, MirrorState.SYNCHRONIZING, [PAUSE_ACTION, REMOVE_ACTION]),
+        (Role.PRINCIPAL, MirrorState.SUSPENDED, [RESUME_ACTION, REMOVE_ACTION]),
+        (Role.MIRROR, MirrorState.SYNCHRONIZED, [PAUSE_ACTION, REMOVE_ACTION]),
     ],
 )
 def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState, acts: list[Any]) -> None:
@@ -479,7 +485,7 @@ def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> 
     assert explorer.tree.find_item(("FSW", "always on")) is None
     kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
     for kind, name in {**kinds, "availability database": "Sales"}.items():
-        for _, text in scripts.list_scripts(world, "NODE_1", kind, name):
+        for _, text in scripts.list_object_scripts(world, "NODE_1", kind, name):
             problems = [
                 message
                 for message in tsql.check_syntax(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from app.views.palette import Palette
+from app.views.palette import CommandPalette
 
 Key = Qt.Key
 
@@ -22,7 +22,7 @@ class PaletteWindow(QWidget):
         self.resize(900, 600)
         self.done: list[str] = []
         self.field = QLineEdit(self)
-        self.palette_ = Palette(self)
+        self.palette_ = CommandPalette(self)
         self.actions_ = {
             text: self._create_action(text) for text in ("&Run or pause", "Next event", "Next theme")
         }
@@ -48,7 +48,7 @@ def desk(qtbot: Any) -> PaletteWindow:
         desk.show()
         desk.activateWindow()
     desk.field.setFocus()
-    desk.palette_.open()
+    desk.palette_.open_palette()
     return desk
 
 
@@ -64,7 +64,7 @@ def test_every_command_is_listed_with_its_group_and_keys(desk: PaletteWindow) ->
 
 def test_an_action_without_a_group_is_listed_alone(desk: PaletteWindow) -> None:
     desk.palette_.set_actions([("", [desk.actions_["Next theme"]])])
-    desk.palette_.open()
+    desk.palette_.open_palette()
     assert list_lines(desk) == ["Next theme"]
 
 
@@ -108,7 +108,7 @@ def test_a_click_on_a_line_runs_its_command(qtbot: Any, desk: PaletteWindow) -> 
 
 def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: PaletteWindow) -> None:
     desk.actions_["&Run or pause"].setEnabled(False)
-    desk.palette_.open()
+    desk.palette_.open_palette()
     assert list_lines(desk)[-1] == "Time: Run or pause, not available now"
     qtbot.keyClicks(desk.palette_.field, "pause")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
@@ -118,14 +118,14 @@ def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: PaletteWind
 
 def test_invisible_commands_are_not_found(desk: PaletteWindow) -> None:
     desk.actions_["Next theme"].setVisible(False)
-    desk.palette_.open()
+    desk.palette_.open_palette()
     assert list_lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
 
 
 def test_recent_commands_come_first_until_typing(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "theme")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
-    desk.palette_.open()
+    desk.palette_.open_palette()
     assert list_lines(desk)[0] == "Views: Next theme"
     qtbot.keyClicks(desk.palette_.field, "next")
     assert list_lines(desk)[0] == "Time: Next event, F9"

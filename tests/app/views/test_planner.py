@@ -12,8 +12,14 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QLabel
 
-from app.views.planner import Planner
-from app.views.planner.controls import CUSTOM_VALUES, SAFETIES, FigureBox, LogSlider, PlannerControls
+from app.views.planner import LinkPlanner
+from app.views.planner.controls import (
+    CUSTOM_VALUES_LABEL,
+    SAFETY_CHOICES,
+    NumberBox,
+    LogSlider,
+    PlannerControls,
+)
 from app.widgets import theme
 from app.words import language
 from engine.drill.judging.sweep import FAULT_VERBS
@@ -23,12 +29,12 @@ from tests import painted
 
 
 def choose_safety_off(controls: PlannerControls) -> None:
-    controls.safety.button([mode for _, mode in SAFETIES].index(SafetyMode.OFF)).click()
+    controls.safety.button([mode for _, mode in SAFETY_CHOICES].index(SafetyMode.OFF)).click()
 
 
 @pytest.fixture
-def planner(qtbot: Any) -> Planner:
-    planner = Planner()
+def planner(qtbot: Any) -> LinkPlanner:
+    planner = LinkPlanner()
     qtbot.addWidget(planner)
     planner.resize(1240, 680)
     planner.show()
@@ -36,17 +42,17 @@ def planner(qtbot: Any) -> Planner:
     return planner
 
 
-def run_timers(planner: Planner) -> None:
+def run_timers(planner: LinkPlanner) -> None:
     """Fire the timers that wait for a pause in the user's input."""
     planner.draw_curves()
     planner.write_findings()
 
 
-def list_heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
+def list_heights(planner: LinkPlanner, counter: str, axis: str, mode: SafetyMode) -> Any:
     return planner.curves.cells[counter, axis].curves[mode].getData()[1]
 
 
-def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> None:
+def test_the_planner_opens_with_the_papers_local_network(planner: LinkPlanner) -> None:
     assert planner.plan is not None
     curve = sweep_rtt(planner.plan, SWEPT_RTTS_MS)
     assert planner.plan.workload.name == "Workload1"
@@ -59,7 +65,7 @@ def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> No
 
 
 @pytest.mark.slow
-def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planner) -> None:
+def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: LinkPlanner) -> None:
     before = planner.findings.text
     planner.controls.rtt.slider.setValue(planner.controls.rtt.compute_position(100.0))
     assert planner.curves_timer.isActive()
@@ -67,7 +73,7 @@ def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planne
     planner.draw_curves()
     assert not planner.curves_timer.isActive()
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
-    assert 10.0 ** cell.mark.value() == pytest.approx(100.0, rel=0.02)
+    assert 10.0 ** cell.plan_line.value() == pytest.approx(100.0, rel=0.02)
     assert cell.dots[SafetyMode.FULL].getData()[1][0] < 215.0
     assert max(list_heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
     assert planner.findings.text == before
@@ -75,7 +81,7 @@ def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planne
     assert planner.findings.text.startswith("Safety level: Neither level meets the goals")
 
 
-def test_curves_follow_during_a_drag(planner: Planner) -> None:
+def test_curves_follow_during_a_drag(planner: LinkPlanner) -> None:
     planner.controls.rtt.set_value(10.0)
     remaining_ms = planner.curves_timer.remainingTime()
     planner.controls.rtt.set_value(11.0)
@@ -83,7 +89,7 @@ def test_curves_follow_during_a_drag(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner) -> None:
+def test_findings_match_the_shown_plan_even_with_pending_curves(planner: LinkPlanner) -> None:
     planner.controls.bandwidth.set_value(1.0)
     planner.write_findings()
     assert planner.plan is not None
@@ -92,7 +98,7 @@ def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner
 
 
 @pytest.mark.slow
-def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
+def test_the_mark_can_be_dragged_in_the_plot(planner: LinkPlanner) -> None:
     planner.curves.cells["response_s", "bandwidth_mbps"].dragged.emit(12.3456)
     planner.curves.cells["response_s", "rtt_ms"].dragged.emit(33.333)
     run_timers(planner)
@@ -100,17 +106,17 @@ def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
     assert (planner.plan.bandwidth_mbps, planner.plan.rtt_ms) == (12.3, 33.3)
 
 
-def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
+def test_every_field_reaches_the_plan_or_the_goals(planner: LinkPlanner) -> None:
     controls = planner.controls
     controls.workload.setCurrentIndex(1)
     choose_safety_off(controls)
     controls.scale.set_value(0.5)
-    controls.loss.setValue(0.1)
+    controls.packet_loss.setValue(0.1)
     controls.version.setCurrentIndex(controls.version.findData(2012))
     controls.compression.setChecked(True)
     controls.ratio.setValue(40.0)
     controls.encryption.setChecked(False)
-    controls.volume.setValue(80.0)
+    controls.log_volume.setValue(80.0)
     plan = controls.build_plan()
     assert (plan.workload.name, plan.safety, plan.scale) == ("Workload2", SafetyMode.OFF, 0.5)
     assert (plan.loss, plan.version, plan.compression_ratio) == (0.001, 2012, 0.4)
@@ -125,16 +131,16 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_a_workload_selects_its_measured_servers(planner: Planner) -> None:
+def test_a_workload_selects_its_measured_servers(planner: LinkPlanner) -> None:
     controls = planner.controls
     controls.workload.setCurrentText("Stock exchange, 2008")
     plan = controls.build_plan()
     assert (plan.workload.name, plan.version, plan.site.cores) == ("StockExchange", 2008, 16)
-    controls.workload.setCurrentText(CUSTOM_VALUES)
+    controls.workload.setCurrentText(CUSTOM_VALUES_LABEL)
     assert controls.build_plan().site is plan.site
 
 
-def test_goals_change_the_verdict(planner: Planner) -> None:
+def test_goals_change_the_verdict(planner: LinkPlanner) -> None:
     planner.controls.workload.setCurrentIndex(1)
     planner.write_findings()
     assert planner.findings.text.startswith("Safety level: Use OFF")
@@ -143,7 +149,7 @@ def test_goals_change_the_verdict(planner: Planner) -> None:
     assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
 
 
-def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
+def test_versions_before_2008_do_not_compress(planner: LinkPlanner) -> None:
     controls = planner.controls
     controls.version.setCurrentIndex(controls.version.findData(2008))
     controls.compression.setChecked(True)
@@ -154,28 +160,28 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_impossible_custom_figures_are_reported(planner: Planner) -> None:
+def test_impossible_custom_figures_are_reported(planner: LinkPlanner) -> None:
     controls = planner.controls
-    assert not controls.own["connections"].isVisible()
-    controls.workload.setCurrentText(CUSTOM_VALUES)
+    assert not controls.custom_fields["connections"].isVisible()
+    controls.workload.setCurrentText(CUSTOM_VALUES_LABEL)
     run_timers(planner)
-    assert controls.own["connections"].isVisible()
+    assert controls.custom_fields["connections"].isVisible()
     assert planner.plan is not None
     assert planner.plan.workload.connections == 100
     assert planner.notes[0].text() == ""
-    controls.own["transactions_per_s"].setValue(5000.0)
+    controls.custom_fields["transactions_per_s"].setValue(5000.0)
     run_timers(planner)
     assert "reach at most" in controls.problem.text()
     assert controls.problem.isVisible()
     assert planner.findings.text == ""
     assert planner.list_table_rows() == []
-    controls.own["transactions_per_s"].setValue(50.0)
+    controls.custom_fields["transactions_per_s"].setValue(50.0)
     run_timers(planner)
     assert not controls.problem.isVisible()
     assert planner.findings.text
 
 
-def test_the_selected_level_stands_out(planner: Planner) -> None:
+def test_the_selected_level_stands_out(planner: LinkPlanner) -> None:
     def list_line_widths() -> list[float]:
         cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
         return [cell.curves[mode].opts["pen"].widthF() for mode in (SafetyMode.FULL, SafetyMode.OFF)]
@@ -189,7 +195,7 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
 
 
 @pytest.mark.slow
-def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> None:
+def test_measured_points_are_shown_only_for_measured_plans(planner: LinkPlanner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert cell.published[SafetyMode.FULL].getData()[1] == pytest.approx([238.0])
     planner.controls.rtt.set_value(50.0)  # Moving along the axis keeps its curves.
@@ -209,7 +215,7 @@ def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> 
 
 
 @pytest.mark.slow
-def test_rows_can_be_selected_but_not_none(planner: Planner) -> None:
+def test_rows_can_be_selected_but_not_none(planner: LinkPlanner) -> None:
     actions = {action.data(): action for action in planner.counter_menu.actions()}
     actions["link_use_percent"].trigger()
     assert planner.curves.counters[-1] == "link_use_percent"
@@ -222,7 +228,7 @@ def test_rows_can_be_selected_but_not_none(planner: Planner) -> None:
     )
 
 
-def test_plots_in_a_row_share_a_scale(planner: Planner) -> None:
+def test_plots_in_a_row_share_a_scale(planner: LinkPlanner) -> None:
     for counter in planner.curves.counters:
         left, right = (
             planner.curves.cells[counter, axis].plot.viewRange()[1] for axis in ("rtt_ms", "bandwidth_mbps")
@@ -230,7 +236,7 @@ def test_plots_in_a_row_share_a_scale(planner: Planner) -> None:
         assert left == right
 
 
-def test_a_hidden_planner_computes_nothing(planner: Planner) -> None:
+def test_a_hidden_planner_computes_nothing(planner: LinkPlanner) -> None:
     plan = planner.plan
     planner.controls.rtt.set_value(40.0)
     planner.hide()
@@ -244,7 +250,7 @@ def test_a_hidden_planner_computes_nothing(planner: Planner) -> None:
     assert planner.findings_timer.isActive()
 
 
-def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path: Path) -> None:
+def test_the_table_contains_every_point_with_its_plan(planner: LinkPlanner, tmp_path: Path) -> None:
     file = tmp_path / "plan.csv"
     planner.save_csv(str(file))
     with file.open(encoding="utf-8", newline="") as text:
@@ -260,27 +266,27 @@ def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path
     assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]
 
 
-def test_the_picture_is_saved_and_a_failure_reported(planner: Planner, tmp_path: Path) -> None:
+def test_the_picture_is_saved_and_a_failure_reported(planner: LinkPlanner, tmp_path: Path) -> None:
     planner.save_picture(str(tmp_path / "plan.png"))
     assert QImage(str(tmp_path / "plan.png")).width() > 600
-    assert planner.status == "Saved plan.png"
+    assert planner.status_text == "Saved plan.png"
     planner.save_csv(str(tmp_path / "nowhere" / "plan.csv"))
-    assert planner.status.startswith("Not saved: No such file")
+    assert planner.status_text.startswith("Not saved: No such file")
     planner.save_picture(str(tmp_path / "nowhere" / "plan.png"))
-    assert planner.status.startswith("Not saved")
+    assert planner.status_text.startswith("Not saved")
 
 
-def test_colors_follow_the_theme(planner: Planner) -> None:
+def test_colors_follow_the_theme(planner: LinkPlanner) -> None:
     app = QApplication.instance()
     assert isinstance(app, QApplication)
     pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[SafetyMode.FULL].opts
     try:
-        theme.apply(app, theme.DARK)
+        theme.apply_theme_choice(app, theme.DARK)
         assert pen["pen"].color() == theme.build_dark_theme().series[0]
-        theme.apply(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT)
         assert pen["pen"].color() == theme.build_light_theme().series[0]
     finally:
-        theme.apply(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT)
 
 
 # --- the slider ---------------------------------------------------------------------------------------------
@@ -314,7 +320,7 @@ def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
     assert pixel_of(20.0) - pixel_of(2.0) == pytest.approx(
         (pixel_of(300.0) - pixel_of(0.1)) / np.log10(3000.0), abs=2.0
     )
-    ground = theme.get_tokens(slider.palette())
+    ground = theme.get_theme_tokens(slider.palette())
     picture = painted.render_picture(slider.strip)
     inner_color = picture.pixelColor(pixel_of(2.0) + 4, slider.strip.height() - 4)
     outside = picture.pixelColor(pixel_of(0.1) + 4, slider.strip.height() - 4)
@@ -322,17 +328,17 @@ def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
     assert outside != ground.idle_soft
 
 
-def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
+def test_the_networks_of_table_7_are_marked(planner: LinkPlanner) -> None:
     names = [name for name, _, _ in NETWORK_RTT_RANGES_MS]
     assert all(name in planner.controls.rtt.strip.toolTip() for name in names)
 
 
-@pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO])
+@pytest.mark.parametrize("name", [language.ENGLISH, language.GERMAN, language.PSEUDO_LANGUAGE])
 def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
     """In German, 1.000 Mbps means a thousand, not one."""
     language.use_language(name)
     try:
-        box = FigureBox()
+        box = NumberBox()
     finally:
         language.use_language(language.ENGLISH)
     qtbot.addWidget(box)
@@ -352,7 +358,7 @@ def test_numbers_are_parsed_as_displayed(qtbot: Any, name: str) -> None:
         assert box.value() == value, box_text
 
 
-def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
+def test_fields_and_controls_grow_with_the_text(planner: LinkPlanner) -> None:
     planner.resize(2000, 900)
     field = planner.controls.bandwidth.field
     before = field.width(), planner.controls.width()
@@ -366,10 +372,10 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
 
 
 def test_the_share_of_quick_failovers_is_shown(
-    planner: Planner, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+    planner: LinkPlanner, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.planner.failover_times.RUNS_PER_CAUSE", 2)
-    times = planner.show_times()
+    times = planner.show_failover_times()
     assert times is not None
     qtbot.addWidget(times)
     qtbot.waitUntil(lambda: not times.timer.isActive())
@@ -387,8 +393,8 @@ def test_the_share_of_quick_failovers_is_shown(
     assert "server hangs: 2 of 2" in times.chart.accessibleDescription()
 
 
-def test_only_automatic_failovers_are_timed(planner: Planner) -> None:
+def test_only_automatic_failovers_are_timed(planner: LinkPlanner) -> None:
     choose_safety_off(planner.controls)
     run_timers(planner)
-    assert planner.show_times() is None
-    assert "needs safety FULL" in planner.status
+    assert planner.show_failover_times() is None
+    assert "needs safety FULL" in planner.status_text

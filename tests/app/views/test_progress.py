@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.learning.memory import PracticedRun, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
-from app.views.history import FinishedRun, RunHistoryPage, ScoreChart
+from app.views.history import FinishedRunRow, RunHistoryPage, ScoreChart
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
 from app.widgets.tables import TableView
 from engine.drill.judging.report import compute_calibration
@@ -115,7 +115,7 @@ def test_the_history_draws_the_selected_drill(qtbot: QtBot) -> None:
     scores = [("a", 90.0, True), ("b", 50.0, False), ("a", 40.0, False), ("lab", None, False)]
     page.show_runs(
         [
-            FinishedRun(9 - n, NOW - build_days(n), name, "exam", score, 1.0, 0, name, retried)
+            FinishedRunRow(9 - n, NOW - build_days(n), name, "exam", score, 1.0, 0, name, retried)
             for n, (name, score, retried) in enumerate(scores)
         ]
     )

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files, summaries
 from app.files.summary import ScenarioSummary
-from app.view_models.start_page import DrillCard, Filters, InterruptedRun, NextDrill, list_path_progress
-from app.views.scenario_picker import ScenarioPicker
+from app.view_models.start_page import DrillCard, DrillFilters, InterruptedRun, NextDrill, list_path_progress
+from app.views.scenario_picker import StartPageView
 from app.views.scenario_picker.page import FilterBar
 from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import wrap_text
@@ -36,8 +36,8 @@ def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
 
 
 @pytest.fixture
-def picker(qtbot: QtBot, cards: list[DrillCard]) -> ScenarioPicker:
-    picker = ScenarioPicker()
+def picker(qtbot: QtBot, cards: list[DrillCard]) -> StartPageView:
+    picker = StartPageView()
     qtbot.addWidget(picker)
     picker.show_cards(cards)
     first = next(card for card in cards if card.name == "automatic-failover")
@@ -47,7 +47,7 @@ def picker(qtbot: QtBot, cards: list[DrillCard]) -> ScenarioPicker:
     return picker
 
 
-def list_cards(picker: ScenarioPicker) -> list[str]:
+def list_cards(picker: StartPageView) -> list[str]:
     return [picker.grid.item(row).data(Qt.ItemDataRole.UserRole).name for row in range(picker.grid.count())]
 
 
@@ -58,7 +58,7 @@ def build_interrupted_run(number: int, problem: str | None = None) -> Interrupte
 
 
 def test_the_focus_in_the_first_screen_shows_the_page_from_its_top(
-    picker: ScenarioPicker, qtbot: QtBot
+    picker: StartPageView, qtbot: QtBot
 ) -> None:
     area = find_child(picker, ScrollContainer)
     picker.take_focus()
@@ -71,7 +71,7 @@ def test_the_focus_in_the_first_screen_shows_the_page_from_its_top(
 
 @pytest.mark.parametrize("height", [360, 700])
 def test_matches_begin_below_the_search_however_many_there_are(
-    picker: ScenarioPicker, qtbot: QtBot, height: int
+    picker: StartPageView, qtbot: QtBot, height: int
 ) -> None:
     picker.resize(900, height)
     places = set()
@@ -116,7 +116,7 @@ def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[DrillCard]
     assert not [words for words in shown if "…" in words]
 
 
-def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
+def test_cards_never_overlap_and_fill_the_width(picker: StartPageView) -> None:
     grid = picker.grid
     columns = []
     for width in (1900, 1366, 700, 1900):
@@ -132,7 +132,7 @@ def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
 
 
 @pytest.mark.parametrize("search", ["", "synchronous secondary commits stop"])
-def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: QtBot, search: str) -> None:
+def test_head_and_content_end_at_the_same_place(picker: StartPageView, qtbot: QtBot, search: str) -> None:
     """The right edges of head and content agree with and without a scroll bar."""
     picker.search.setText(search)
 
@@ -143,33 +143,33 @@ def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: Q
     qtbot.waitUntil(lambda: find_ends() == {picker.width() - 25})
 
 
-def test_enter_opens_the_recommended_drill(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_enter_opens_the_recommended_drill(picker: StartPageView, qtbot: QtBot) -> None:
     picker.take_focus()
-    with qtbot.waitSignal(picker.chosen) as wanted:
+    with qtbot.waitSignal(picker.drill_chosen) as wanted:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert wanted.args == ["automatic-failover"]
 
 
-def test_a_new_user_is_offered_the_first_run_with_enter(picker: ScenarioPicker, qtbot: QtBot) -> None:
-    picker.show_recommendation(picker.top.recommendation, newcomer=True)
+def test_a_new_user_is_offered_the_first_run_with_enter(picker: StartPageView, qtbot: QtBot) -> None:
+    picker.show_recommendation(picker.top.recommendation, is_new_user=True)
     picker.take_focus()
-    with qtbot.waitSignal(picker.watch_wanted):
+    with qtbot.waitSignal(picker.introduction_wanted):
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
 
 
-def test_a_drill_is_found_and_opened_by_keyboard(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_a_drill_is_found_and_opened_by_keyboard(picker: StartPageView, qtbot: QtBot) -> None:
     picker.take_focus()
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     assert picker.search.hasFocus()
     qtbot.keyClicks(picker.search, "commits pause")
     assert list_cards(picker)[0] == "ag-secondary-lost"
     qtbot.keyClick(picker.search, Qt.Key.Key_Return)
-    with qtbot.waitSignal(picker.chosen) as wanted:
+    with qtbot.waitSignal(picker.drill_chosen) as wanted:
         qtbot.keyClick(picker.grid, Qt.Key.Key_Return)
     assert wanted.args == ["ag-secondary-lost"]
 
 
-def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_tab_visits_top_paths_filters_and_cards(picker: StartPageView, qtbot: QtBot) -> None:
     picker.show_interrupted([build_interrupted_run(1)])
     picker.search.setFocus()
     parts = (picker.top.resume.button, picker.top.next.button, *picker.paths.buttons.values(), picker.grid)
@@ -180,7 +180,7 @@ def test_tab_visits_top_paths_filters_and_cards(picker: ScenarioPicker, qtbot: Q
     assert list(dict.fromkeys(focused_parts)) == list(parts)
 
 
-def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_space_on_a_path_filters_and_again_shows_all(picker: StartPageView, qtbot: QtBot) -> None:
     everything = len(list_cards(picker))
     button = picker.paths.buttons["team"]
     qtbot.keyClick(button, Qt.Key.Key_Space)
@@ -190,17 +190,17 @@ def test_space_on_a_path_filters_and_again_shows_all(picker: ScenarioPicker, qtb
     assert len(list_cards(picker)) == everything
     qtbot.keyClick(button, Qt.Key.Key_Space)
     find_child(picker, FilterBar).clear.click()
-    assert picker.filters == Filters()
+    assert picker.filters == DrillFilters()
     assert not button.isChecked()
 
 
 def test_selecting_a_hidden_drill_clears_the_filters(
-    picker: ScenarioPicker, cards: list[DrillCard], qtbot: QtBot
+    picker: StartPageView, cards: list[DrillCard], qtbot: QtBot
 ) -> None:
     qtbot.keyClicks(picker.search, "zzz")
     assert list_cards(picker) == []
     assert find_child(picker, QLabel, "empty").isVisible()
-    picker.choose_card("page-repair")
+    picker.select_drill("page-repair")
     current = picker.get_current_card()
     assert current is not None
     assert current.name == "page-repair"
@@ -208,7 +208,7 @@ def test_selecting_a_hidden_drill_clears_the_filters(
     assert picker.get_current_card() == current, "the selected drill stays selected"
 
 
-def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_the_selected_card_scrolls_into_view(picker: StartPageView, qtbot: QtBot) -> None:
     picker.grid.setFocus()
     qtbot.keyClick(picker.grid, Qt.Key.Key_End)
 
@@ -221,7 +221,7 @@ def test_the_selected_card_scrolls_into_view(picker: ScenarioPicker, qtbot: QtBo
     qtbot.waitUntil(assert_card_visible)
 
 
-def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPicker, qtbot: QtBot) -> None:
+def test_continue_offers_the_newest_run_and_lists_the_others(picker: StartPageView, qtbot: QtBot) -> None:
     card = picker.top.resume
     assert not card.isVisible()
     picker.show_interrupted([build_interrupted_run(2), build_interrupted_run(1), build_interrupted_run(0)])

@@ -32,10 +32,10 @@ def get_text(sheet: ShortcutSheet) -> str:
 
 def test_every_command_is_listed_with_its_keys(sheet: ShortcutSheet) -> None:
     sheet_text = get_text(sheet)
-    for command in keys.COMMANDS:
+    for command in keys.SHORTCUT_COMMANDS:
         assert command.text in sheet_text
         for key in SSMS[command.name]:
-            assert all(keys.format_native(stroke) in sheet_text for stroke in key.split(", "))
+            assert all(keys.format_native_keys(stroke) in sheet_text for stroke in key.split(", "))
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_sheet_is_printed(sheet: ShortcutSheet, tmp_path: Path) -> None:
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_columns_contain_everything_once_in_order(columns: int) -> None:
     html = build_sheet_html(search_commands("", SSMS), SSMS, theme.build_light_theme(), columns)
-    places = [html.index(f">{command.group}</b>") for command in keys.COMMANDS]
+    places = [html.index(f">{command.group}</b>") for command in keys.SHORTCUT_COMMANDS]
     assert places == sorted(places)
     assert html.count('style="padding-right:28px"') == columns
 
@@ -106,5 +106,5 @@ def test_unused_keys_of_management_studio_are_listed_and_reserved(
     assert "Management Studio shortcuts without a function here" in get_text(sheet)
     for key, reason in MISSING_KEYS:
         assert key not in used_keys
-        assert keys.format_native(key) in get_text(sheet)
+        assert keys.format_native_keys(key) in get_text(sheet)
         assert reason in get_text(sheet)

@@ -15,7 +15,7 @@ from app.views.system_monitor import SystemMonitor
 from app.views.system_monitor.history import (
     DATABASES,
     MIRRORING,
-    NOT_SIMULATED,
+    UNSIMULATED_COUNTERS,
     PERF_COUNTERS,
     PROCESSOR,
     CounterChoice,
@@ -124,7 +124,7 @@ def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Dr
         for group, name in read_counters_by_sql(drill, "SERVER_A", "Sales")
         if group == "Database Mirroring"
     }
-    assert counter_names <= set(list_counter_names(MIRRORING, 2014)) | set(NOT_SIMULATED)
+    assert counter_names <= set(list_counter_names(MIRRORING, 2014)) | set(UNSIMULATED_COUNTERS)
     assert set(list_counter_names(MIRRORING, 2005)) <= counter_names
     assert "Log Compressed Bytes Sent/sec" in list_counter_names(MIRRORING, 2008)
     assert "Log Compressed Bytes Sent/sec" not in list_counter_names(MIRRORING, 2005)

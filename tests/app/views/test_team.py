@@ -20,11 +20,11 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     dialog = TakeRoleDialog("Ann", code="CODE")
     qtbot.addWidget(dialog)
     requests: list[tuple[object, ...]] = []
-    dialog.wanted.connect(lambda *words: requests.append(words))
+    dialog.role_wanted.connect(lambda *words: requests.append(words))
     texts = sorted(button.text() for button in dialog.findChildren(QPushButton))
     assert texts == ["&Show roles", "&Take role", "Cancel"]
     assert not dialog.take.isEnabled()
-    assert dialog.ask.isDefault()
+    assert dialog.show_roles_button.isDefault()
     dialog.show_roles([TeamRole("dba", "DBA", taken_by=None, connected=False)])
     assert sorted(button.text() for button in dialog.findChildren(QPushButton)) == texts
     assert dialog.take.isDefault()

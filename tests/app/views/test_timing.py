@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.view_models.failover_moment.phases import PHASES as PHASES_OF
-from app.views.timing import NO_FAILOVER, TimingPanel
+from app.views.timing import NO_FAILOVER_TEXT, TimingPanel
 from app.widgets.tables import TableView
 from app.words.language import tr
 from engine.model import Failover
@@ -141,7 +141,9 @@ def test_a_new_failover_is_listed_first_and_selected(timing: TimingPanel, run: A
     timing.show_drill(run)
     assert not timing.table.isVisibleTo(timing)  # Without failovers, a sentence replaces the empty tables.
     assert any(
-        label.text() == tr(NO_FAILOVER) for label in timing.findChildren(QLabel) if label.isVisibleTo(timing)
+        label.text() == tr(NO_FAILOVER_TEXT)
+        for label in timing.findChildren(QLabel)
+        if label.isVisibleTo(timing)
     )
     first = build_failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)
     run.world.failovers = [first]

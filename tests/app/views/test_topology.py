@@ -21,14 +21,14 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QStyleOptionGraphicsItem, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.view_models.faces import StatusSign
+from app.view_models.faces import StatusIndicator
 from app.view_models.offers import ActionTarget
 from app.views.topology import TopologyView, nodes
-from app.views.topology.canvas import READABLE_ZOOM
+from app.views.topology.canvas import READABLE_ZOOM_MIN
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import ServerNode
+from app.views.topology.nodes import ServerCardItem
 from app.views.topology.tools import CanvasTools
-from app.views.topology.view import MOVING_SPEED_MAX
+from app.views.topology.view import TRAFFIC_SPEED_MAX
 from app.widgets import theme
 from app.words import language
 from engine.drill.running.build import start_world
@@ -46,7 +46,7 @@ IGNORE_MENU_WARNING = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class StubDrill:
     world: World
-    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
+    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topolo
         )
     assert blocker.args == [M]
     app = ActionTarget("client", ("APP",))
-    with qtbot.waitSignal(view.acts.connection_wanted, timeout=100) as blocker:
+    with qtbot.waitSignal(view.shared_actions.connection_wanted, timeout=100) as blocker:
         qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, app))
     assert blocker.args == ["APP"]
 
@@ -208,13 +208,13 @@ LONG_TEXT: Final = (
 
 def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: TopologyView) -> None:
     link = next(iter(get_scene(view).links.values()))
-    picture = view.picture
+    picture = view.contents
     assert picture is not None
     links = tuple(replace(face, notes=(LONG_TEXT,), measured=LONG_TEXT) for face in picture.links)
-    get_scene(view).show_picture(replace(picture, links=links))
+    get_scene(view).show_contents(replace(picture, links=links))
     assert is_all_visible(view)
     links = tuple(replace(face, notes=(), measured=LONG_TEXT) for face in picture.links)
-    get_scene(view).show_picture(replace(picture, links=links))
+    get_scene(view).show_contents(replace(picture, links=links))
     view.fit_all()
     click_target(qtbot, view, link.target)
     assert link.isSelected()
@@ -231,13 +231,13 @@ def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: TopologyVie
 @pytest.mark.parametrize(
     ("name", "fields"),
     [
-        ("APP", {"status": StatusSign(LONG_TEXT, "ok", "dot"), "rate": LONG_TEXT}),
+        ("APP", {"status": StatusIndicator(LONG_TEXT, "ok", "dot"), "rate": LONG_TEXT}),
         (W, {"faults": (LONG_TEXT,)}),
     ],
 )
 def test_a_long_line_stays_inside_its_card(view: TopologyView, name: str, fields: dict[str, Any]) -> None:
     node = get_scene(view).nodes[name]
-    node.show_face(replace(node.face, **fields))
+    node.show_display(replace(node.display, **fields))
     image = QImage(1_000, 400, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
@@ -250,7 +250,7 @@ def test_a_long_line_stays_inside_its_card(view: TopologyView, name: str, fields
 
 def test_a_name_is_never_shortened_for_the_word_next_to_it(view: TopologyView, monkeypatch: Any) -> None:
     node = get_scene(view).nodes[W]
-    assert isinstance(node, ServerNode)
+    assert isinstance(node, ServerCardItem)
     drawn: list[str] = []
     monkeypatch.setattr(nodes, "draw_text", lambda _painter, text, *_: drawn.append(text))
     image = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
@@ -258,10 +258,10 @@ def test_a_name_is_never_shortened_for_the_word_next_to_it(view: TopologyView, m
     for width in range(50, 400, 2):
         node._draw_header(painter, 0.0, float(width), 0.0)
     painter.end()
-    whole = [text == node.face.name for text in drawn if text in (node.face.name,) or "…" in text]
+    whole = [text == node.display.name for text in drawn if text in (node.display.name,) or "…" in text]
     assert whole == sorted(whole)
     shortest = whole.index(True) * 2 + 50
-    name_px = QFontMetricsF(node.style.title).horizontalAdvance(node.face.name)
+    name_px = QFontMetricsF(node.style.title).horizontalAdvance(node.display.name)
     assert shortest < name_px + 3.0 * node.style.unit
 
 
@@ -319,7 +319,7 @@ def is_moving(view: TopologyView) -> bool:
 
 def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: TopologyView) -> None:
     assert is_moving(view)
-    view.set_speed(MOVING_SPEED_MAX * 2)
+    view.set_speed(TRAFFIC_SPEED_MAX * 2)
     assert not is_moving(view)
     view.set_speed(1.0)
     view.set_reduced_motion(True)
@@ -328,20 +328,20 @@ def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Top
 
 def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: TopologyView) -> None:
     for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
-        theme.apply(qapp, choice)
+        theme.apply_theme_choice(qapp, choice)
         QApplication.processEvents()
         image = view.viewport().grab().toImage()
         assert image.pixelColor(2, image.height() // 2) == colors.surface
 
 
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: TopologyView) -> None:
-    theme.apply(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
     QApplication.processEvents()
     before = get_scene(view).nodes[P].get_card_rect().height()
-    theme.apply(qapp, theme.LIGHT, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 2.0)
     QApplication.processEvents()
     assert get_scene(view).nodes[P].get_card_rect().height() > 1.8 * before
-    theme.apply(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
 
 
 def measure_cards(view: TopologyView) -> tuple[bool, float]:
@@ -357,15 +357,15 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     line = view.fontMetrics().height()
     view.resize(44 * line, 28 * line)
     wide, whole_width = measure_cards(view)
-    assert (wide, whole_width > READABLE_ZOOM) == (False, True)
+    assert (wide, whole_width > READABLE_ZOOM_MIN) == (False, True)
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
-    view._fitting = True  # This is the zoom of wide cards.
+    view._is_fitting = True  # This is the zoom of wide cards.
     get_scene(view).set_narrow(False)
     view._fit_all_cards()
     assert narrow
     assert readable > 1.08 * view.get_zoom()
-    view._fitting = False
+    view._is_fitting = False
     view.resize(44 * line, 28 * line)
     assert measure_cards(view) == (wide, whole_width)
 
@@ -376,9 +376,9 @@ def test_a_long_role_is_shortened_before_the_name(
     """In German, a narrow card used to show a copy without a session as "S…s keine Spiegelung"."""
     get_scene(view).set_narrow(True)
     node = get_scene(view).nodes[P]
-    assert isinstance(node, ServerNode)
-    role = StatusSign("a role with a very long name", "idle", "single")
-    node.show_face(replace(node.face, copies=(replace(node.face.copies[0], role=role),)))
+    assert isinstance(node, ServerCardItem)
+    role = StatusIndicator("a role with a very long name", "idle", "single")
+    node.show_display(replace(node.display, copies=(replace(node.display.copies[0], role=role),)))
     written: list[str] = []
     monkeypatch.setattr(nodes, "draw_text", lambda _, words, *rest: written.append(words))
     image = QImage(400, 300, QImage.Format.Format_RGB32)
@@ -428,7 +428,7 @@ def test_no_link_crosses_the_text_of_another(view: TopologyView, name: str, widt
     for link, path in lines.items():
         path.lineTo(link.line.p2())
     assert not [
-        (link.face.notes, other_link.face)
+        (link.display.notes, other_link.display)
         for link, box in words.items()
         for other_link, path in lines.items()
         if other_link is not link and path.intersects(box)
@@ -442,7 +442,7 @@ def test_no_broken_link_mark_hides_another_links_text(view: TopologyView) -> Non
     language.use_language(language.GERMAN)
     try:
         view.show_world(world)
-        broken = [link for link in get_scene(view).links.values() if link.face.status.tone == "bad"]
+        broken = [link for link in get_scene(view).links.values() if link.display.status.color_name == "bad"]
         words = {link: area for link in broken if not (area := find_label_area(link)).isEmpty()}
         marks = [link.line.center() for link in broken]
         assert len(marks) > len(words) > 1

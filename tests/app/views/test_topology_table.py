@@ -14,9 +14,9 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QMenu
 
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import build_picture
+from app.view_models.picture import build_topology_contents
 from app.views.topology import TopologyView
-from app.views.topology_table import TopologyTable, format_role, list_common_offers, list_rows
+from app.views.topology_table import TopologyTable, format_role, list_common_actions, list_topology_rows
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.events import Event
 from engine.model import World
@@ -29,7 +29,7 @@ Key = Qt.Key
 class StubDrill:
     world: World
     events: list[Event] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
+    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 class RecordingTable(TopologyTable):
@@ -79,7 +79,7 @@ def select_rows(table: TopologyTable, *names: str) -> None:
 
 
 def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: StubDrill) -> None:
-    picture = build_picture(drill.world)
+    picture = build_topology_contents(drill.world)
     names = [row.name.strip() for row in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
     face_names = [face.name for face in faces]
@@ -101,7 +101,7 @@ def test_cells_match_the_cards(table: RecordingTable, drill: StubDrill) -> None:
 
 def test_a_row_is_read_aloud_in_full_sentences(table: RecordingTable, drill: StubDrill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
-    assert roles[0] == build_picture(drill.world).servers[0].accessible_text
+    assert roles[0] == build_topology_contents(drill.world).servers[0].accessible_text
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
     interface = QAccessible.queryAccessibleInterface(table.table)
     names = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
@@ -113,7 +113,7 @@ def test_many_databases_have_one_row_each(drill: StubDrill) -> None:
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
             drill.world.copies[server, f"D{number}"] = replace(copy, database=f"D{number}")
-    names = [row.name.strip() for row in list_rows(drill.world)]
+    names = [row.name.strip() for row in list_topology_rows(drill.world)]
     assert names.count("D3 on SERVER_B") == 1
 
 
@@ -140,7 +140,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Stu
     qtbot.addWidget(picture)
     picture.show_drill(drill)
     table = TopologyTable()
-    table.use_actions(picture.acts)
+    table.use_actions(picture.shared_actions)
     qtbot.addWidget(table)
     table.show_drill(drill)
     lines: list[str] = []
@@ -174,7 +174,7 @@ def test_several_rows_offer_their_common_actions(qtbot: Any, table: RecordingTab
     assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
     apply_and_show(table, drill, "cut SERVER_A SERVER_B", run_s=1.0)
     pair = [ActionTarget("link", ("SERVER_A", "SERVER_B")), ActionTarget("link", ("SERVER_A", "SERVER_W"))]
-    assert not [label for label, _ in list_common_offers(drill.world, pair) if label.startswith("Cut")]
+    assert not [label for label, _ in list_common_actions(drill.world, pair) if label.startswith("Cut")]
 
 
 def test_filter_narrows_the_rows(qtbot: Any, table: RecordingTable) -> None:
@@ -185,7 +185,7 @@ def test_filter_narrows_the_rows(qtbot: Any, table: RecordingTable) -> None:
 
 
 def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
-    with qtbot.waitSignal(table.chosen) as blocker:
+    with qtbot.waitSignal(table.target_chosen) as blocker:
         table.select_target(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select_rows(table, "Sales on SERVER_B")
@@ -196,7 +196,7 @@ def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, dr
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
+    drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     table.show_drill(drill)
     apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", run_s=30.0)
     spoken_text = " ".join(row.face.accessible_text for row in table.model.rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.widgets.event_table import SLICE_EVENTS, EventFilter, EventRows
+from app.widgets.event_table import EVENTS_PER_SLICE, EventFilter, FilteredEventRows
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
@@ -66,7 +66,7 @@ def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 
 def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> None:
-    rows = EventRows(row_counter)
+    rows = FilteredEventRows(row_counter)
     rows.set_events(build_event_log(10_000), world)
     assert rows.search_events(return_true)
     assert len(rows) == rows.total == 11_000
@@ -82,7 +82,7 @@ def test_another_time_keeps_shared_rows(
     row_counter: RowCounter, world: World, search_terms: tuple[str, ...]
 ) -> None:
     run = build_event_log(4_000)
-    rows = EventRows(row_counter, kinds=("errorlog",))
+    rows = FilteredEventRows(row_counter, kinds=("errorlog",))
     rows.set_filter(EventFilter(search_words=search_terms))
     rows.set_events(run, world)
     assert rows.search_events(return_true)
@@ -90,7 +90,7 @@ def test_another_time_keeps_shared_rows(
     rows.set_events(run.copy_first(1_000), world)
     assert rows.search_events(return_true)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
-    earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
+    earlier_rows = FilteredEventRows(RowCounter(), kinds=("errorlog",))
     earlier_rows.set_filter(EventFilter(search_words=search_terms))
     earlier_rows.set_events(build_event_log(1_000), world)
     earlier_rows.search_events(return_true)
@@ -102,7 +102,7 @@ def test_another_time_keeps_shared_rows(
 
 def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world: World) -> None:
     run = build_event_log(1_000)
-    rows = EventRows(row_counter)
+    rows = FilteredEventRows(row_counter)
     rows.set_events(run, world)
     rows.search_events(return_true)
     other_events = run.copy_first(500)
@@ -114,7 +114,7 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
 
 
 def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter, world: World) -> None:
-    rows = EventRows(row_counter)
+    rows = FilteredEventRows(row_counter)
     rows.set_events(build_event_log(1_000), world)
     for wanted, ticks in (
         (EventFilter(server="SERVER_B"), [0, 0, 100, 100]),
@@ -131,8 +131,8 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
 
 
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
-    rows = EventRows(row_counter)
-    rows.set_events(build_event_log(5 * SLICE_EVENTS), world)
+    rows = FilteredEventRows(row_counter)
+    rows.set_events(build_event_log(5 * EVENTS_PER_SLICE), world)
     rows.set_filter(EventFilter(search_words=("word3",)))
     slices = 1
     while not rows.search_events(lambda: False):

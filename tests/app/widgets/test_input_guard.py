@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QPushButton, QToolButton,
 from pytestqt.qtbot import QtBot
 
 from app.widgets import input_guard
-from app.widgets.input_guard import get_guard
+from app.widgets.input_guard import get_input_guard
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -23,7 +23,7 @@ def page(qtbot: QtBot) -> QWidget:
     page = QWidget()
     QVBoxLayout(page)
     qtbot.addWidget(page)
-    get_guard()
+    get_input_guard()
     return page
 
 
@@ -71,9 +71,9 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
 ) -> None:
     now_s = 0.0
     monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
-    monkeypatch.setattr(input_guard, "GUARD_S", 0.2)
+    monkeypatch.setattr(input_guard, "GUARD_TIME_S", 0.2)
     first_button, clicks = find_button(page, QPushButton)
-    get_guard().record_appearance(page)
+    get_input_guard().record_appearance(page)
     qtbot.mouseClick(first_button, LEFT)
     qtbot.keyClick(first_button, Qt.Key.Key_Space)
     assert clicks == []
@@ -85,10 +85,10 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
 def test_an_existing_widget_accepts_keys_and_clicks(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_guard, "GUARD_S", 60.0)
+    monkeypatch.setattr(input_guard, "GUARD_TIME_S", 60.0)
     first_button, clicks = find_button(page, QPushButton)
     new = QCheckBox(page)
-    get_guard().record_appearance(new)
+    get_input_guard().record_appearance(new)
     qtbot.mouseClick(first_button, LEFT)
     assert clicks == [1]
 

@@ -11,14 +11,14 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from app.main_window.actions import MENUS, fill_menu
-from app.main_window.confirmations import QUESTIONS
-from app.views.console import Console
+from app.main_window.confirmations import CONFIRMATION_TEXTS
+from app.views.console import QueryConsole
 from app.views.lesson_bar import BUTTON_TEXTS
 from app.widgets import keys
 from app.words import language
 
 SSMS = keys.resolve_keys(keys.SSMS)
-COMMAND_NAMES = [command.name for command in keys.COMMANDS]
+COMMAND_NAMES = [command.name for command in keys.SHORTCUT_COMMANDS]
 
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, "de"])
@@ -35,23 +35,25 @@ def test_menus_and_the_lesson_bar_share_no_access_key(language_code: str) -> Non
     assert sorted(letters) == sorted(set(letters))
 
 
-@pytest.mark.parametrize("scheme", keys.SCHEMES)
+@pytest.mark.parametrize("scheme", keys.KEY_SCHEMES)
 def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
-    assert keys.list_conflicts(keys.resolve_keys(scheme)) == []
+    assert keys.list_key_conflicts(keys.resolve_keys(scheme)) == []
 
 
-@pytest.mark.parametrize("scheme", keys.SCHEMES)
+@pytest.mark.parametrize("scheme", keys.KEY_SCHEMES)
 def test_no_window_key_overrides_text_fields(scheme: str) -> None:
     scheme_keys = keys.resolve_keys(scheme)
     outside = [
-        name for name in COMMAND_NAMES if keys.COMMANDS_BY_NAME[name].scope in (keys.WINDOW, keys.DESK)
+        name
+        for name in COMMAND_NAMES
+        if keys.COMMANDS_BY_NAME[name].scope in (keys.WINDOW_SCOPE, keys.DESK_SCOPE)
     ]
     assert [key for name in outside for key in scheme_keys[name] if keys.is_character_key(key)] == []
 
 
 def test_names_are_unique_and_scopes_are_known() -> None:
     assert len(set(COMMAND_NAMES)) == len(COMMAND_NAMES)
-    assert {command.scope for command in keys.COMMANDS} <= set(keys.SCOPES)
+    assert {command.scope for command in keys.SHORTCUT_COMMANDS} <= set(keys.FOCUS_SCOPES)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,9 @@ def test_keys_match_management_studio(name: str, wanted: set[str]) -> None:
 def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: str) -> None:
     outside = ("window", "desk", "rest", "query")
     other_names = [
-        c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]
+        c.name
+        for c in keys.SHORTCUT_COMMANDS
+        if c.scope in outside and not c.is_fixed and key in SSMS[c.name]
     ]
     assert not other_names, meaning
 
@@ -112,7 +116,7 @@ def test_the_other_scheme_has_only_documented_differences() -> None:
 @pytest.mark.parametrize("language_code", [language.ENGLISH, language.GERMAN])
 def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, language_code: str) -> None:
     language.use_language(language_code)
-    console, menu = Console(), QMenu()
+    console, menu = QueryConsole(), QMenu()
     qtbot.addWidget(console)
     qtbot.addWidget(menu)
     tools = {f"query.{name}": tool for name, tool in console.tools.items()}
@@ -129,7 +133,7 @@ def test_each_letter_of_the_query_menu_selects_one_entry(qtbot: Any, language_co
 
 
 def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None:
-    console = Console()
+    console = QueryConsole()
     qtbot.addWidget(console)
     for name, action in console.tools.items():
         key_texts = tuple(
@@ -238,7 +242,7 @@ def test_a_conflicting_command_loses_its_keys() -> None:
     new = keys.assign_key(SSMS, "time.step", "Ctrl+E")
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
-    assert keys.list_conflicts(new) == []
+    assert keys.list_key_conflicts(new) == []
     more_keys = keys.assign_key(new, "time.step", "f10", add=True)
     assert more_keys["time.step"] == ("Ctrl+E", "F10")
     assert keys.assign_key(more_keys, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
@@ -250,19 +254,19 @@ def test_a_conflicting_command_loses_its_keys() -> None:
 # --- changes ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scheme", keys.SCHEMES)
+@pytest.mark.parametrize("scheme", keys.KEY_SCHEMES)
 def test_changed_keys_are_stored(scheme: str) -> None:
     changed_keys = {**keys.resolve_keys(scheme), "time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    text = keys.format_changes(keys.list_changes(scheme, changed_keys))
-    assert keys.parse_changes(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
-    assert keys.resolve_keys(scheme, keys.parse_changes(text)) == changed_keys
+    text = keys.format_key_changes(keys.list_key_changes(scheme, changed_keys))
+    assert keys.parse_key_changes(text) == {"time.step": ("Ctrl+Shift+F10",), "query.run": ()}
+    assert keys.resolve_keys(scheme, keys.parse_key_changes(text)) == changed_keys
 
 
 def test_unchanged_keys_store_an_empty_text() -> None:
     assert (
-        keys.format_changes(keys.list_changes(keys.SSMS, SSMS))
+        keys.format_key_changes(keys.list_key_changes(keys.SSMS, SSMS))
         == ""
-        == keys.format_changes(keys.parse_changes(""))
+        == keys.format_key_changes(keys.parse_key_changes(""))
     )
 
 
@@ -271,7 +275,7 @@ def test_unchanged_keys_store_an_empty_text() -> None:
     ["{", "[]", '{"no.such": ["F5"]}', '{"time.step": "F5"}', '{"time.step": ["Ctrl+Nonsense"]}', "null"],
 )
 def test_invalid_stored_keys_are_ignored(text: str) -> None:
-    assert keys.resolve_keys(keys.SSMS, keys.parse_changes(text)) == SSMS
+    assert keys.resolve_keys(keys.SSMS, keys.parse_key_changes(text)) == SSMS
 
 
 def test_fixed_keys_cannot_be_changed() -> None:
@@ -293,17 +297,18 @@ def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
 
 
 def test_commands_without_an_action_are_reported() -> None:
-    choosable = [name for name in COMMAND_NAMES if not keys.COMMANDS_BY_NAME[name].fixed]
-    assert {command.name for command in keys.COMMANDS if not command.fixed} <= set(choosable)
+    choosable = [name for name in COMMAND_NAMES if not keys.COMMANDS_BY_NAME[name].is_fixed]
+    assert {command.name for command in keys.SHORTCUT_COMMANDS if not command.is_fixed} <= set(choosable)
 
 
 def test_every_pair_of_scopes_is_classified() -> None:
-    assert all(keys.is_scope_shared(keys.WINDOW, scope) for scope in keys.SCOPES)
+    assert all(keys.is_scope_shared(keys.WINDOW_SCOPE, scope) for scope in keys.FOCUS_SCOPES)
     assert sum(
-        keys.is_scope_shared(scope, other_scope) for scope, other_scope in product(keys.SCOPES, repeat=2)
-    ) > len(keys.SCOPES)
+        keys.is_scope_shared(scope, other_scope)
+        for scope, other_scope in product(keys.FOCUS_SCOPES, repeat=2)
+    ) > len(keys.FOCUS_SCOPES)
 
 
 def test_the_end_of_a_drill_has_one_name() -> None:
-    name = next(command.text for command in keys.COMMANDS if command.name == "drill.finish")
-    assert {QUESTIONS["finish"].yes, QUESTIONS["finish_free"].yes, name} == {"End drill"}
+    name = next(command.text for command in keys.SHORTCUT_COMMANDS if command.name == "drill.finish")
+    assert {CONFIRMATION_TEXTS["finish"].yes, CONFIRMATION_TEXTS["finish_free"].yes, name} == {"End drill"}

@@ -45,7 +45,7 @@ def test_the_page_gets_the_focus_of_a_closed_notice(page: QWidget) -> None:
 def test_a_click_on_a_notice_keeps_the_focus_in_the_text(
     page: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_guard, "GUARD_S", 0.0)
+    monkeypatch.setattr(input_guard, "GUARD_TIME_S", 0.0)
     page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     notice, field, calls = NoticeBar(page), page.findChild(QLineEdit), []
     assert field is not None

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QListWidget, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.widgets.bars import build_menu_button
-from app.widgets.reader import close_menu_after_use, follow_selection
+from app.widgets.reader import close_menu_after_use, make_selected_row_current
 
 # The offscreen plugin logs this warning for menus.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -21,7 +21,7 @@ def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytes
     qtbot.addWidget(rows)
     rows.addItems(["one", "two", "three"])
     rows.setCurrentRow(0)
-    follow_selection(rows)
+    make_selected_row_current(rows)
     with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as blocker:
         rows.item(0).setSelected(False)  # This has the effect of Qt's action "Toggle".
         rows.item(2).setSelected(True)

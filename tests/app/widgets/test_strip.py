@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import LANES, MARKER_LOOKS, TimeStrip, choose_time_step, draw_shape
+from app.widgets.strip import LANE_NAMES, MARKER_STYLES, TimelineStrip, choose_time_step, draw_shape
 from engine.drill.judging.report import WritingClients
 from tests import painted
 
@@ -37,21 +37,21 @@ def course() -> RunTimeline:
 
 
 @pytest.fixture
-def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
-    theme.apply(qapp, theme.LIGHT)
-    strip = TimeStrip()
+def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimelineStrip:
+    theme.apply_theme_choice(qapp, theme.LIGHT)
+    strip = TimelineStrip()
     qtbot.addWidget(strip)
     strip.resize(800, 60)
-    strip.show_timeline(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, is_live=False)
     strip.show()
     return strip
 
 
-def find_lanes(strip: TimeStrip, now_s: float = 100.0) -> tuple[float, float]:
+def find_lanes(strip: TimelineStrip, now_s: float = 100.0) -> tuple[float, float]:
     """Return top and height of the lanes. The line at the current time extends 3 pixels beyond them at both
     ends.
     """
-    image, color = strip.grab().toImage(), theme.get_tokens(strip.palette()).text
+    image, color = strip.grab().toImage(), theme.get_theme_tokens(strip.palette()).text
     columns = range(round(strip.compute_x(now_s)) - 2, min(image.width(), round(strip.compute_x(now_s)) + 3))
     rows = max(
         ([y for y in range(image.height()) if is_near(image.pixelColor(x, y), color)] for x in columns),
@@ -65,7 +65,7 @@ def is_near(color: QColor, other: QColor) -> bool:
     return sum(map(abs, parts)) < 150
 
 
-def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
+def has_color(strip: TimelineStrip, t_s: float, lower: bool, color: Any) -> bool:
     """Return whether the lane has *color* at *t_s*. Several pixels are checked, because patterns leave gaps."""
     image = strip.grab().toImage()
     top, height = find_lanes(strip)
@@ -78,7 +78,7 @@ def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
     )
 
 
-def test_lanes_show_service_and_protection(strip: TimeStrip) -> None:
+def test_lanes_show_service_and_protection(strip: TimelineStrip) -> None:
     colors = theme.build_light_theme()
     assert has_color(strip, 15.0, False, colors.ok)
     assert has_color(strip, 15.0, True, colors.info)
@@ -89,7 +89,7 @@ def test_lanes_show_service_and_protection(strip: TimeStrip) -> None:
     assert not has_color(strip, 85.0, True, colors.info)
 
 
-def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip) -> None:
+def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimelineStrip) -> None:
     marker = strip.find_marker_near(strip.compute_x(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
@@ -101,27 +101,27 @@ def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip)
     assert blocker.args[0] == pytest.approx(50.0, abs=0.2)
 
 
-def test_with_hidden_truth_only_own_actions_are_shown(strip: TimeStrip, course: RunTimeline) -> None:
+def test_with_hidden_truth_only_own_actions_are_shown(strip: TimelineStrip, course: RunTimeline) -> None:
     kinds = [marker.kind for marker in strip.markers]
     assert [kind for kind in kinds if kind != "transition"] == ["fault", "sql", "error", "repair", "reached"]
     assert "transition" in kinds
-    strip.show_timeline(course, 100.0, live=False, truth=False)
+    strip.show_timeline(course, 100.0, is_live=False, shows_truth=False)
     assert [marker.kind for marker in strip.markers] == ["sql", "error", "repair"]
     assert not has_color(strip, 45.0, False, theme.build_light_theme().bad)
     assert not has_color(strip, 15.0, False, theme.build_light_theme().ok)
 
 
-def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) -> None:
+def test_a_live_strip_grows_with_the_run(strip: TimelineStrip, course: RunTimeline) -> None:
     strip.show_timeline(course, 10.0)
     assert strip.span_s == 120.0
-    strip.show_now(500.0)
+    strip.show_current_time(500.0)
     assert strip.span_s == 600.0
     strip.show_timeline(course, 10.0, length_s=90.0)
     assert strip.span_s == 90.0
 
 
-def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
-    for tone, shape in {entry[:2] for entry in MARKER_LOOKS.values()}:
+def test_every_kind_of_marker_has_shape_and_text(strip: TimelineStrip) -> None:
+    for tone, shape in {entry[:2] for entry in MARKER_STYLES.values()}:
         assert hasattr(theme.build_light_theme(), tone)
         image = QImage(20, 20, QImage.Format.Format_ARGB32)
         image.fill(0)
@@ -157,7 +157,7 @@ def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
 @pytest.mark.qt_log_ignore(
     "This plugin does not support"
 )  # The offscreen plugin logs this warning for tooltips.
-def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeStrip) -> None:
+def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimelineStrip) -> None:
     last = len(strip.markers) - 1
     keys = (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End)
     for key, index in zip(keys, (last, last - 1, 0, 1, last), strict=True):
@@ -181,15 +181,15 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
             {"t_s": 60.0, "kind": "client", "text": "", "client": "APP", "what": "connected", "server": "SERVER_A"},
         ]
     )  # fmt: skip
-    strip = TimeStrip(is_on_page=True)
+    strip = TimelineStrip(is_on_page=True)
     qtbot.addWidget(strip)
     strip.resize(800, 140)
-    strip.show_timeline(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, is_live=False)
     strip.show()
     names = [text.content for text in painted.list_texts(strip)]
-    assert [lane for lane in LANES if lane in names] == list(LANES)
+    assert [lane for lane in LANE_NAMES if lane in names] == list(LANE_NAMES)
     image, (top, height) = strip.grab().toImage(), find_lanes(strip)
-    ok = theme.get_tokens(qapp.palette()).ok
+    ok = theme.get_theme_tokens(qapp.palette()).ok
     places = [top + height * share for share in (0.16, 0.5)]
     working = [image.pixelColor(round(strip.compute_x(45.0)), round(y)) == ok for y in places]
     assert working == [True, False], "the database is online while its clients are not connected"
@@ -199,11 +199,11 @@ def test_the_timeline_reserves_room_for_the_times_before_a_lane_is_added(
     qtbot: QtBot, qapp: QApplication
 ) -> None:
     """The layout requests the height before a run with clients adds a lane."""
-    strip = TimeStrip()
+    strip = TimelineStrip()
     qtbot.addWidget(strip)
     height = strip.sizeHint().height()
     course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": WritingClients(("APP",), "SERVER_A")})
-    strip.show_timeline(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, is_live=False)
     assert strip.sizeHint().height() == height
     strip.resize(800, height)
     strip.show()

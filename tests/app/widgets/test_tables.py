@@ -15,7 +15,7 @@ from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import language
 
 COLUMNS: tuple[TableColumn[Any], ...] = (
-    TableColumn(title="name", text=lambda row: row[0], tone=lambda row: "bad" if row[1] > 9 else None),
+    TableColumn(title="name", text=lambda row: row[0], color_name=lambda row: "bad" if row[1] > 9 else None),
     TableColumn(title="value", text=lambda row: str(row[1]), is_number=True),
 )
 

@@ -100,13 +100,13 @@ def test_marks_stand_out_from_their_backgrounds(colors: ThemeTokens) -> None:
 
 def test_server_colors_stay_the_same_with_many_servers() -> None:
     assert theme.build_light_theme().get_server_color(0) == theme.build_light_theme().get_server_color(
-        len(theme.SERIES)
+        len(theme.SERIES_COLOR_NAMES)
     )
-    assert len({color.name() for color in theme.build_dark_theme().series}) == len(theme.SERIES)
+    assert len({color.name() for color in theme.build_dark_theme().series}) == len(theme.SERIES_COLOR_NAMES)
 
 
 def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, qapp: QApplication) -> None:
-    theme.apply(qapp)
+    theme.apply_theme_choice(qapp)
     window, label = QWidget(), QLabel("text")
     QVBoxLayout(window).addWidget(label)
     qtbot.addWidget(window)
@@ -115,11 +115,11 @@ def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, 
         (theme.DARK, theme.build_dark_theme()),
         (theme.LIGHT, theme.build_light_theme()),
     ):
-        theme.apply(qapp, choice, 1.5)
-        assert theme.get_tokens(label.palette()) is expected
+        theme.apply_theme_choice(qapp, choice, 1.5)
+        assert theme.get_theme_tokens(label.palette()) is expected
         assert label.palette().color(QPalette.ColorRole.WindowText) == expected.text
         assert label.font().pointSizeF() == pytest.approx(1.5 * theme.BASE_FONT_POINTS)
-    theme.apply(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
     assert label.font().pointSizeF() == pytest.approx(theme.BASE_FONT_POINTS)
 
 
@@ -146,8 +146,8 @@ def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplic
     label = Restyled("text")
     qtbot.addWidget(label)
     label.show()
-    theme.apply(qapp, theme.DARK, 2.0)
-    theme.apply(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.DARK, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
     assert collects
     assert not any(collects)
     assert gc.isenabled()
@@ -159,14 +159,14 @@ def test_a_primary_button_has_room_for_its_bold_text_in_another_text_size(
     """After a change of the text size, the button used to compute its width without the bold font of the
     style sheet.
     """
-    theme.apply(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT)
     button = QPushButton("Open the debrief")
     button.setProperty("primary", "true")
     qtbot.addWidget(button)
     button.show()
-    theme.apply(qapp, theme.LIGHT, 1.5)
+    theme.apply_theme_choice(qapp, theme.LIGHT, 1.5)
     try:
         assert button.font().bold()
         assert button.sizeHint().width() > QFontMetrics(button.font()).horizontalAdvance(button.text())
     finally:
-        theme.apply(qapp, theme.LIGHT)
+        theme.apply_theme_choice(qapp, theme.LIGHT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.views.input_line import get_hint, list_completions
+from app.views.input_line import get_verb_help, list_line_completions
 from engine.verbs import VERBS
 from tests.engine.worlds import build_lab
 
@@ -26,16 +26,16 @@ from tests.engine.worlds import build_lab
     ],
 )
 def test_lines_with_a_prefix_are_completed(text: str, expected: list[str]) -> None:
-    assert list_completions(build_lab(), text)[: len(expected) + 3] == expected
+    assert list_line_completions(build_lab(), text)[: len(expected) + 3] == expected
 
 
 def test_prefix_matches_precede_inner_matches() -> None:
-    names = list_completions(build_lab(), "app")
+    names = list_line_completions(build_lab(), "app")
     assert set(names) >= {"stop-app", "start-app", "point-app"}
-    assert list_completions(build_lab(), "st")[0].startswith("st")
+    assert list_line_completions(build_lab(), "st")[0].startswith("st")
 
 
 def test_the_hint_shows_the_usage_of_a_verb() -> None:
-    assert get_hint("power-off SER") == "power-off SERVER: power off a server"
-    assert get_hint("powr") == ""
-    assert all(verb.help in get_hint(verb.name) for verb in VERBS.values())
+    assert get_verb_help("power-off SER") == "power-off SERVER: power off a server"
+    assert get_verb_help("powr") == ""
+    assert all(verb.help in get_verb_help(verb.name) for verb in VERBS.values())

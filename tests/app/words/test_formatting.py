@@ -19,8 +19,8 @@ from app.words import language
         (f.format_number, math.nan, "–"),
         (f.format_significant, 0.0, "0"),
         (f.format_significant, 0.01234, "0.0123"),
-        (f.format_short, 0.01234, "0.01"),
-        (f.format_short, -0.001, "0"),
+        (f.format_short_number, 0.01234, "0.01"),
+        (f.format_short_number, -0.001, "0"),
         (f.format_kb, 0.00421, "0 KB"),
         (f.format_significant, 12.0, "12"),
         (f.format_significant, 1234.5, "1,234"),
@@ -46,11 +46,11 @@ from app.words import language
         (f.format_run_time, 3723.0, "1:02:03"),
         (f.format_run_time, 59.6, "1:00"),
         (f.format_run_time, -5.0, "-0:05"),
-        (f.format_cell, None, "NULL"),
-        (f.format_cell, True, "1"),
-        (f.format_cell, b"\x0a\xff", "0x0AFF"),
-        (f.format_cell, 0.1, "0.1"),
-        (f.format_cell, 5.0, "5"),
+        (f.format_result_cell, None, "NULL"),
+        (f.format_result_cell, True, "1"),
+        (f.format_result_cell, b"\x0a\xff", "0x0AFF"),
+        (f.format_result_cell, 0.1, "0.1"),
+        (f.format_result_cell, 5.0, "5"),
     ],
 )
 def test_values_are_formatted_as_text(function: Callable[..., str], value: object, text: str) -> None:
@@ -58,7 +58,7 @@ def test_values_are_formatted_as_text(function: Callable[..., str], value: objec
 
 
 def test_percentages_have_a_sign() -> None:
-    assert f.format_percent(0.0345, sign=True) == "+3.5%"
+    assert f.format_percent(0.0345, shows_plus=True) == "+3.5%"
 
 
 def test_run_times_carry_rounded_seconds_into_minutes() -> None:
@@ -87,10 +87,10 @@ def test_german_uses_a_decimal_comma_except_in_server_output() -> None:
         assert f.format_significant(0.0123) == "0,0123"
         assert f.format_kb(1.46 * 1024) == "1,46 MB"
         assert f.format_seconds(2.63) == "2,63 s"
-        assert f.format_percent(0.0345, sign=True) == "+3,5 %"
+        assert f.format_percent(0.0345, shows_plus=True) == "+3,5 %"
         assert f.format_run_time(41.2, 1) == "0:41,2"
         assert f.format_plain_number(2.5) == "2,5"
-        assert f.format_cell(2.5) == "2.5"
+        assert f.format_result_cell(2.5) == "2.5"
         assert f.format_server_time("2005-10-22T12:00:00", 4125) == "2005-10-22 12:00:41.25"
     finally:
         language.use_language(language.ENGLISH)

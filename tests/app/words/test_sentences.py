@@ -326,7 +326,7 @@ PRODUCT_PATTERN = re.compile(r"20\d\d \w+")
 )  # fmt: skip
 def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     """The runs are the reference solution and a player with random inputs."""
-    scenario = scenario_files.find(name).load()
+    scenario = scenario_files.find_scenario_file(name).load()
     plays = [
         agents.build_random_player(len(name)),
         *([agents.play_with_noops, play_reference] if scenario.solution else []),

@@ -218,7 +218,7 @@ def play_with_simulated_roles(
 
     Each of *lines* is applied when nothing else is due. `90 @dba …` is applied at 90 s at the earliest.
     """
-    drill = Drill(scenario_files.find(name).load())
+    drill = Drill(scenario_files.find_scenario_file(name).load())
     script = [item for line in lines for item in parse_script(line)[0]]
     while drill.tick < until_s * TICKS_PER_S and not drill.finished:
         drill.advance_to(drill.tick + TICKS_PER_S)

@@ -48,7 +48,7 @@ def test_a_mapper_can_send_the_maximum_number_of_parameters() -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> World:
-    world = Drill(scenario_files.find("ag-lab").load(), 1).world
+    world = Drill(scenario_files.find_scenario_file("ag-lab").load(), 1).world
     for node in world.instances:
         world.update_instance(node, version=2016)
     return world

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.view_models.offers import ActionTarget, list_offers
+from app.view_models.offers import ActionTarget, list_action_offers
 from app.view_models.preview import preview_impact
 from app.views import input_line
 from app.views.editor.input_completion import complete_input
@@ -104,11 +104,11 @@ def german() -> Iterator[None]:
 
 def test_menus_offer_the_fault_and_its_repair() -> None:
     world = build_lab()
-    offer = next(offer for offer in list_offers(world, LINK_TARGET) if offer.line == FLAP_LINE)
+    offer = next(offer for offer in list_action_offers(world, LINK_TARGET) if offer.line == FLAP_LINE)
     assert offer.group == "fault"
     assert offer.label == VERBS["flap-link"].label
     apply_lines(world, FLAP_LINE, wait_s=1.5)
-    assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK_TARGET)]
+    assert f"mend {P} {M}" in [offer.line for offer in list_action_offers(world, LINK_TARGET)]
 
 
 def test_the_preview_shows_the_affected_objects() -> None:
@@ -116,11 +116,14 @@ def test_the_preview_shows_the_affected_objects() -> None:
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
-    assert input_line.list_completions(build_lab(), "flap") == ["flap-link"]
-    assert input_line.list_completions(build_lab(), f"{FLAP_LINE} ") == [f"{FLAP_LINE} period_s="]
+    assert input_line.list_line_completions(build_lab(), "flap") == ["flap-link"]
+    assert input_line.list_line_completions(build_lab(), f"{FLAP_LINE} ") == [f"{FLAP_LINE} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
     assert complete_input(f"10 {FLAP_LINE} ", lambda _: []) == ["period_s="]
-    assert input_line.get_hint(FLAP_LINE) == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+    assert (
+        input_line.get_verb_help(FLAP_LINE)
+        == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+    )
 
 
 def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:

@@ -59,7 +59,7 @@ def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:
 
 
 def test_reverses_apply_to_the_computer_of_the_fault() -> None:
-    run = SearchDrill(scenario_files.find("fci-lab").load())
+    run = SearchDrill(scenario_files.find_scenario_file("fci-lab").load())
     run.apply_line("slow-cpu SQLFCI2 factor=3")
     run.apply_line("pull-cable SQLFCI1")
     run.advance_to(6000)
@@ -67,7 +67,7 @@ def test_reverses_apply_to_the_computer_of_the_fault() -> None:
 
 
 def test_nodes_without_an_instance_are_offered() -> None:
-    run = SearchDrill(scenario_files.find("fci-lab").load())
+    run = SearchDrill(scenario_files.find_scenario_file("fci-lab").load())
     run.apply_line("power-off NODE_2")
     run.apply_line("pull-cable NODE_4")
     assert {"power-on NODE_2", "plug-cable NODE_4"} <= set(list_candidates(run, ()))

@@ -27,7 +27,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_lines(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Drill:
-    drill = Drill(scenario_files.find(name).load())
+    drill = Drill(scenario_files.find_scenario_file(name).load())
     for t_s, line in lines:
         drill.advance_to(round(t_s * 100))
         drill.apply_line(line)

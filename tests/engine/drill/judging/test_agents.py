@@ -98,7 +98,7 @@ def test_an_unplayable_reference_is_reported() -> None:
     "name", sample_cases(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
-    results = rank_players(scenario_files.find(name).load())
+    results = rank_players(scenario_files.find_scenario_file(name).load())
     assert results.violations == ()
 
 

@@ -27,7 +27,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_and_review(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
-    drill_run = Drill(scenario_files.find(name).load())
+    drill_run = Drill(scenario_files.find_scenario_file(name).load())
     for at_s, line in steps:
         advance_drill(drill_run, at_s)
         drill_run.apply_line(line)
@@ -103,7 +103,7 @@ def test_an_outage_that_ended_on_its_own_is_described() -> None:
     ],
 )
 def test_the_reason_for_no_failover_is_given(name: str, expected: str) -> None:
-    run_review = review_run(play_idle(scenario_files.find(name).load()))
+    run_review = review_run(play_idle(scenario_files.find_scenario_file(name).load()))
     outage = run_review.outages[0]
     assert not outage.failed_over
     assert expected in [guard.name for guard, _ in outage.against]

@@ -85,7 +85,7 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     inputs = [parse_input_line(force, 61_660), parse_input_line("finish", 73_560)]
     run_to_completion(play_in_slices(drill, inputs, 73_560))
-    account = run_to_completion(analyze_regret(drill, list(certificates.load_plans(drill))))
+    account = run_to_completion(analyze_regret(drill, list(certificates.load_certified_plans(drill))))
     early_lesson, late_lesson = find_lessons(account)
     assert late_lesson.line == WAITING
 

@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from app.files.certificates import SEED_DIFFERENCE_MAX, list_warnings
+from app.files.certificates import SEED_DIFFERENCE_MAX, list_certificate_warnings
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import OTHER_SEED_COUNT, CertificateBuilder
@@ -82,10 +82,14 @@ def test_check_reports_a_best_plan_found_by_luck() -> None:
         ParSearch(texts.change_small_text(*RANDOM_RETURN_CHANGES), 23, offered_lines=()), 2
     )
     assert require(certificate["robust"])["least"] < certificate["par"]["score"] - SEED_DIFFERENCE_MAX
-    assert any("with another seed" in problem.text for problem in list_warnings(certificate, "small.toml"))
+    assert any(
+        "with another seed" in problem.text
+        for problem in list_certificate_warnings(certificate, "small.toml")
+    )
     require(certificate["robust"])["least"] = certificate["par"]["score"]
     assert not any(
-        "with another seed" in problem.text for problem in list_warnings(certificate, "small.toml")
+        "with another seed" in problem.text
+        for problem in list_certificate_warnings(certificate, "small.toml")
     )
 
 
