@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from app import qt_probe
-from app.exit_codes import ANSWER_IS_NO, INTERRUPTED, UNUSABLE
+from app.exit_codes import INTERRUPTED, INVALID_USE, NEGATIVE_ANSWER
 
 if TYPE_CHECKING:
     from engine.drill.authoring.scenario import Scenario
@@ -27,7 +27,7 @@ def open_window(scenario: Scenario | None) -> int:
     problem = qt_probe.finish_probe(trying).problem
     if problem is not None:
         print(problem, file=sys.stderr)
-        return UNUSABLE
+        return INVALID_USE
     if missing is not None:
         raise missing
     return show(scenario)
@@ -46,7 +46,7 @@ def main() -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of the output has closed the pipe (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ANSWER_IS_NO
+        return NEGATIVE_ANSWER
 
 
 if __name__ == "__main__":

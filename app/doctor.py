@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from app import golden, qt_probe
 from app.files.folders import get_profile_folder
-from app.storage import StorageProblemKind, Profile, StorageError, open_profile
+from app.storage import Profile, StorageError, StorageProblemKind, open_profile
 from app.storage.database import PROFILE_FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import get_program_version

@@ -1,6 +1,6 @@
 """Exit codes of the program: 0 success, 1 the answer is no, 2 invalid use."""
 
-AS_ASKED, ANSWER_IS_NO, UNUSABLE = 0, 1, 2
+SUCCESS, NEGATIVE_ANSWER, INVALID_USE = 0, 1, 2
 
 INTERRUPTED = 130
 """Exit code of shells for a program that was ended by Ctrl+C."""

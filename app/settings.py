@@ -31,7 +31,7 @@ class WindowSettingKey(Struct, Generic[Value], frozen=True):
 
 THEME: Final = WindowSettingKey("look/theme", "system")
 FONT_SCALES: Final = (0.8, 0.9, 1.0, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
-WIDE_SCREEN_PX, WIDE_SCALE = 1800, 1.2
+WIDE_SCREEN_PX, WIDE_SCREEN_TEXT_SCALE = 1800, 1.2
 """Width of a screen in pixels from which the first start uses this text scale.
 
 Larger text is better than wide margins.

@@ -87,7 +87,7 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
         gc.collect()
     app = request.getfixturevalue("qapp")
     if not app.property("styled"):  # Otherwise sizes would depend on the previous test.
-        theme.apply_theme_choice(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT_THEME)
     gc.freeze()  # Exclude modules and earlier objects from collection, which took a third of a test's time.
     yield
     if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # Reset the state that a double click leaves.
@@ -98,7 +98,7 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     gc.collect()
     if app.font().pointSizeF() != theme.BASE_FONT_POINTS:
         # Set the text size before a window exists. Otherwise the change takes half a second.
-        theme.apply_theme_choice(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT_THEME)
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"
     timers = [timer for timer in gc.get_objects() if issubclass(type(timer), QTimer) and isValid(timer)]

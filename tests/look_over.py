@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--words", default=language.ENGLISH)
     parser.add_argument("--sizes", default="1024x768,1280x720,1366x768,1920x1080")
     parser.add_argument("--texts", default="0.8,1.0,1.5,2.0")
-    parser.add_argument("--themes", default=theme.LIGHT)
+    parser.add_argument("--themes", default=theme.LIGHT_THEME)
     parser.add_argument("--scenes", default="")
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--no-colors", action="store_true")
@@ -69,13 +69,17 @@ def main() -> int:
     app.setApplicationName("mirrordrill")
     sizes = [tuple(map(int, size.split("x"))) for size in options_given.sizes.split(",")]
     scales = [float(scale) for scale in options_given.texts.split(",")]
-    themes = options_given.themes.replace("contrast", theme.CONTRAST).replace("high high", "high").split(",")
+    themes = (
+        options_given.themes.replace("contrast", theme.HIGH_CONTRAST_THEME)
+        .replace("high high", "high")
+        .split(",")
+    )
     chosen_scenes = set(options_given.scenes.split(",")) - {""}
     language.use_language(options_given.words)
     problems: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_screenshot_window(Path(folder), theme.LIGHT, SIZE_BETWEEN_SCENES, scales[0]) as window,
+        open_screenshot_window(Path(folder), theme.LIGHT_THEME, SIZE_BETWEEN_SCENES, scales[0]) as window,
     ):
         for name in walk_scenes(window):
             scene = name.strip()
@@ -99,7 +103,7 @@ def main() -> int:
                             shown_widget.grab().save(
                                 str(options_given.pictures / f"{label.replace(' ', '-')}.png")
                             )
-            _show_theme(window, theme.LIGHT, scales[0])
+            _show_theme(window, theme.LIGHT_THEME, scales[0])
             window.resize(*SIZE_BETWEEN_SCENES)
             process_events()
     for fault, places in sorted(problems.items()):

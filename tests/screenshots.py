@@ -33,9 +33,9 @@ from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import ActionTarget
 from app.views.classroom import InstructorStation
-from app.views.debrief.page import POINTS, STORY, TIMELINE
+from app.views.debrief.page import OUTAGES, POINTS, TIMELINE
 from app.widgets import theme
-from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
+from app.widgets.docks import AUTHOR_PROFILE, INSTRUCTOR_PROFILE, LEARNER_PROFILE, PRESENTER_PROFILE
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -172,7 +172,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
         pass_time(window, 1.0)
         yield f"desk-{panel}"
     window.appearance.reset_layout()
-    for profile in (INSTRUCTOR, AUTHOR, PRESENTER):
+    for profile in (INSTRUCTOR_PROFILE, AUTHOR_PROFILE, PRESENTER_PROFILE):
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
     scale = window.store.get(settings.FONT_SCALE)
@@ -181,7 +181,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     )  # Leave full screen, which has its own size.
     yield "presenting"
     window.appearance.set_font_scale(scale)
-    window.appearance.set_layout(LEARNER)
+    window.appearance.set_layout(LEARNER_PROFILE)
     window.replay.show_moment(24.0)
     yield "look-back"
     window.session.show_latest()
@@ -198,7 +198,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
         window.session.apply_input("finish")
     finish_analysis(window)
     yield "debrief"
-    for tab, name in ((TIMELINE, "timeline"), (POINTS, "points"), (STORY, "story")):
+    for tab, name in ((TIMELINE, "timeline"), (POINTS, "points"), (OUTAGES, "story")):
         window.debrief.findChildren(QTabWidget)[0].setCurrentIndex(tab)
         yield f"debrief-{name}"
     window.debrief.learn_wanted.emit()
@@ -418,13 +418,13 @@ def main() -> int:
     app.setApplicationName("mirrordrill")
     # The offscreen screen is smaller than the requested windows.
     patch.object(window_module, "FIT_CHECK_DELAYS_MS", ()).start()
-    for choice in (theme.LIGHT, theme.DARK):
+    for choice in (theme.LIGHT_THEME, theme.DARK_THEME):
         for size in WINDOW_SIZES:
             take_screenshots(folder, choice, size)
-    take_screenshots(folder, theme.CONTRAST, WINDOW_SIZES[0])
+    take_screenshots(folder, theme.HIGH_CONTRAST_THEME, WINDOW_SIZES[0])
     for size in WINDOW_SIZES:
-        take_screenshots(folder, theme.LIGHT, size, LARGE_FONT_SCALE)
-        take_screenshots(folder, theme.LIGHT, size, language_code=language.GERMAN)
+        take_screenshots(folder, theme.LIGHT_THEME, size, LARGE_FONT_SCALE)
+        take_screenshots(folder, theme.LIGHT_THEME, size, language_code=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0
 

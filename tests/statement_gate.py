@@ -7,10 +7,10 @@ from typing import Final
 
 from engine.tsql.batches.gate import (
     GATE_CELLS,
+    GATE_STATES,
     IN_USE_ERRORS,
     STATEMENT_KINDS,
     STATEMENT_VERSIONS,
-    GATE_STATES,
 )
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"

@@ -22,7 +22,7 @@ from app.classroom.messages.replies import (
     RequestDone,
     RequestFailed,
 )
-from app.classroom.messages.requests import REQUEST_READER, HandIn, OpenConsole, ClassRequest
+from app.classroom.messages.requests import REQUEST_READER, ClassRequest, HandIn, OpenConsole
 from app.classroom.models import ClassPart
 from app.files.content import UnreadableFileError, read_bytes
 from app.words.language import tr

@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom.messages.codec import REFUSED_CLOSE_CODE, HOST_PING_INTERVAL_S, WireMessage, encode
+from app.classroom.messages.codec import HOST_PING_INTERVAL_S, REFUSED_CLOSE_CODE, WireMessage, encode
 from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUEST_READER, ClassRequest
 from app.words.language import tr
 

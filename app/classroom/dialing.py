@@ -10,7 +10,7 @@ from websockets.exceptions import WebSocketException
 
 from app.classroom import certificate
 from app.classroom.code import Invitation
-from app.classroom.messages.codec import SEAT_PING_INTERVAL_S, CLIENT_MESSAGE_BYTES_MAX
+from app.classroom.messages.codec import CLIENT_MESSAGE_BYTES_MAX, SEAT_PING_INTERVAL_S
 from app.words.language import tr
 
 DIAL_STAGGER_INTERVAL_S: Final = 0.25

@@ -16,10 +16,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from app.classroom import log_entries, plan
 from app.classroom.admission import Admission
 from app.classroom.bus import (
-    MessageBus,
+    BusMessage,
     ClassChanged,
     HandLoweredNews,
-    BusMessage,
+    MessageBus,
     SeatChanges,
     SeatNews,
     StateRequest,
@@ -50,7 +50,7 @@ from app.classroom.messages.replies import (
     RequestFailed,
     VerdictMessage,
 )
-from app.classroom.models import BACK, INJECT, MARK, OVER, ClassInstruction, ClassPart, Seat
+from app.classroom.models import INJECT, MARK, OVER, REWIND, ClassInstruction, ClassPart, Seat
 from app.classroom.names import clean_text
 from app.classroom.pace import ClassPace, SeatSpeed
 from app.classroom.peer_hosts import PeerHosts
@@ -469,7 +469,7 @@ class ClassHost:
             )
         await self._store_and_send(
             [
-                ClassInstruction(seat_id=seat.number, tick=message.tick, kind=BACK, text=message.text)
+                ClassInstruction(seat_id=seat.number, tick=message.tick, kind=REWIND, text=message.text)
                 for seat in seats
             ]
         )

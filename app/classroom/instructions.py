@@ -6,7 +6,7 @@ from typing import Protocol
 from app.classroom import log_entries
 from app.classroom.log_entries import LogEntry, LogMismatchError, is_rewind
 from app.classroom.messages.replies import InstructionMessage
-from app.classroom.models import BACK, INJECT, ClassInstruction
+from app.classroom.models import INJECT, REWIND, ClassInstruction
 from app.words.language import tr
 
 
@@ -73,7 +73,7 @@ def validate_answers(
                     tr("input {number} answers an instruction that does not exist").format(number=act.number)
                 )
             if not is_answer(act, instruction):
-                kind = {INJECT: tr("injected command"), BACK: tr("rewind")}.get(
+                kind = {INJECT: tr("injected command"), REWIND: tr("rewind")}.get(
                     instruction.kind, tr("message")
                 )
                 raise LogMismatchError(
@@ -95,7 +95,7 @@ def is_answer(entry: LogEntry, instruction: ClassInstruction) -> bool:
 
     The line of a refused inject is an answer, too. The replay detects that it was refused.
     """
-    if instruction.kind == BACK:
+    if instruction.kind == REWIND:
         return is_rewind(entry) and entry.tick == instruction.tick
     return entry.line == (instruction.text if instruction.kind == INJECT else "") and entry.tick >= (
         instruction.tick or 0
@@ -129,7 +129,7 @@ def list_due_instructions(instructions: InstructionIndex, seat: Respondent) -> l
         convert_to_message(class_instruction)
         for class_instruction in instructions.select_for_seat(seat)
         if class_instruction.tick is not None
-        and class_instruction.kind != BACK
+        and class_instruction.kind != REWIND
         and class_instruction.tick <= seat.tick
         and class_instruction.number not in seat.answered
     ]

@@ -25,9 +25,9 @@ from app.classroom.messages.replies import (
     SEAT_MESSAGE_READER,
     AcknowledgedActions,
     PaceState,
+    SeatMessage,
     SeatRefusal,
     SeatWelcome,
-    SeatMessage,
 )
 from app.classroom.messages.requests import AppendEntries, Join, Ready, Resume, SeatStatus, SubmitReflection
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome, draw_seat_number

@@ -4,7 +4,7 @@ from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 RUNNING, FROZEN, OVER = "running", "frozen", "over"
-MESSAGE, INJECT, BACK, MARK = "message", "inject", "back", "mark"
+MESSAGE, INJECT, REWIND, MARK = "message", "inject", "back", "mark"
 
 
 class Base(DeclarativeBase):

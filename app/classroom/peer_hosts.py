@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from app.classroom.bus import (
     HOST_TIMEOUT_S,
     KEEPALIVE_INTERVAL_S,
-    MessageBus,
     BusMessage,
+    MessageBus,
     SeatChanges,
     SeatNews,
 )
@@ -30,7 +30,12 @@ class PeerHosts:
         *list_observed_seats*: returns the seats that consoles of this host observe. *start_task*: starts a
         background task.
         """
-        self._bus, self._seats, self._looks, self._do = bus, seats, list_observed_seats, start_task
+        self._bus, self._seats, self._observed_seats_by_host, self._start_task = (
+            bus,
+            seats,
+            list_observed_seats,
+            start_task,
+        )
         self.own_name = bus.own_name if bus is not None else "own"
         """Name of this host among the hosts of the class."""
         self._last_message_s: dict[str, float] = {}
@@ -41,7 +46,7 @@ class PeerHosts:
     def send(self, *messages: BusMessage) -> None:
         """Send messages to the peer hosts without waiting for delivery."""
         if self._bus is not None:
-            self._do(self._bus.send(*messages))
+            self._start_task(self._bus.send(*messages))
 
     def send_status(self, seats: Iterable[SeatState] = ()) -> None:
         """Send the status of those *seats* that belong to this host, and the list of observed seats."""
@@ -60,7 +65,7 @@ class PeerHosts:
                 for seat in seats
                 if seat.host == self.own_name
             ),
-            looks=tuple(sorted(self._looks())),
+            looks=tuple(sorted(self._observed_seats_by_host())),
         )  # fmt: skip
 
     def is_observed(self, number: int) -> bool:

@@ -40,9 +40,9 @@ from app.classroom.models import (
     MARK,
     ClassInstruction,
     ClassPart,
+    Seat,
     StoredLogEntry,
     StoredReflection,
-    Seat,
 )
 from app.learning.reflection import Reflection
 from app.words.language import tr

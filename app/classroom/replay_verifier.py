@@ -48,7 +48,7 @@ class ReplayVerifier:
         self._workers = WorkerPool(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
-        self._log_of, self._on_verdict, self._weighed = read_log, on_verdict, on_evaluation
+        self._read_log, self._on_verdict, self._on_evaluation = read_log, on_verdict, on_evaluation
         self._unsent_entries: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
         """Entries that were not sent to each worker yet, by seat. The list has one dictionary per worker."""
         self._unfinished: list[dict[int, None]] = [{} for _ in self._unsent_entries]
@@ -119,7 +119,7 @@ class ReplayVerifier:
                 if verdict is not None:
                     await self._report_verdict(number, verdict, worker)
                 else:  # a new worker needs the whole log, and then the entries that arrived meanwhile
-                    log = await self._log_of(number)
+                    log = await self._read_log(number)
                     new_actions = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.queue_entries(number, [*log, *new_actions])
             if not unjudged and not unfinished:
@@ -137,7 +137,7 @@ class ReplayVerifier:
         self._crashes[number] = self._crashes.get(number, 0) + was_alone
         if self._crashes[number] < CRASHES_MAX:
             return None
-        last = (LogEntry(0, 0, "", "", 0), *(entries or await self._log_of(number)))[-1]
+        last = (LogEntry(0, 0, "", "", 0), *(entries or await self._read_log(number)))[-1]
         return build_failed_verdict(last.number, last.tick / TICKS_PER_S, NO_VERDICT_REASON)
 
     async def _report_verdict(self, number: int, verdict: LogVerdict, worker: int) -> None:
@@ -158,7 +158,7 @@ class ReplayVerifier:
             if has_ended:
                 self._unevaluable.add(number)
             if value is not None:
-                self._weighed(number, *value)
+                self._on_evaluation(number, *value)
             with suppress(TimeoutError):
                 await asyncio.wait_for(has_new_entries.wait(), IDLE_TIME_FACTOR * (loop.time() - start_s))
         await has_new_entries.wait()

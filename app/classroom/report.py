@@ -18,7 +18,7 @@ from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
 from app.export.body import Markup, escape_text, format_heading, format_link, format_paragraph, format_table
 from app.export.page import build_html_document
-from app.export.sheets import VALUE_COLUMNS, format_csv_table, build_move_row
+from app.export.sheets import VALUE_COLUMNS, build_move_row, format_csv_table
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting

@@ -88,7 +88,7 @@ class SeatRun:
         self.verdict: LogVerdict | None = None
         """Verdict of the host on the whole log; None before it arrives."""
         self._orders = SeatOrders(seat_log.entries)
-        self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show_message
+        self._seat_log, self._link, self._speed, self._show_message = seat_log, link, speed, show_message
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
         """Seat whose run is shown -> numbers of its log entries that were listed for the person."""
@@ -317,7 +317,7 @@ class SeatRun:
             link.wake()
 
     def _show_to_person(self, text: str) -> None:
-        self._show(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
+        self._show_message(InstructionMessage(number=0, what=MESSAGE, tick=None, text=text))
 
     def _apply_instruction(self, instruction: InstructionMessage) -> None:
         """Apply an inject or show a message. The log records both, including a refused inject."""
@@ -328,7 +328,7 @@ class SeatRun:
             except InputError:
                 self._append_entry(instruction.text, number)
         else:
-            self._show(instruction)
+            self._show_message(instruction)
             self._append_entry("", number)
 
     # --- inside

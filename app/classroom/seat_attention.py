@@ -6,7 +6,7 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom.bus import ClassChanged, HandLoweredNews, RunShownNews
-from app.classroom.conversation import RequestRefusedError, send_text, send_message
+from app.classroom.conversation import RequestRefusedError, send_message, send_text
 from app.classroom.led_replay import SharedReplay
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages import requests

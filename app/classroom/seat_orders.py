@@ -10,10 +10,10 @@ from app.classroom.messages.replies import (
     InstructionMessage,
     InstructorPresence,
     PaceState,
-    SeatWelcome,
     SeatMessage,
+    SeatWelcome,
 )
-from app.classroom.models import BACK, FROZEN, OVER
+from app.classroom.models import FROZEN, OVER, REWIND
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.model import Tick
@@ -90,13 +90,13 @@ class SeatOrders:
 
     def take_rewind(self) -> InstructionMessage | None:
         """Remove and return the first pending rewind, or return None."""
-        return self._remove_first(message for message in self._pending.values() if message.what == BACK)
+        return self._remove_first(message for message in self._pending.values() if message.what == REWIND)
 
     def take_due_instruction(self, tick: Tick) -> InstructionMessage | None:
         """Remove and return the first inject or message that is due at *tick*, or return None."""
         pending = self._pending.values()
         return self._remove_first(
-            message for message in pending if message.what != BACK and (message.tick or 0) <= tick
+            message for message in pending if message.what != REWIND and (message.tick or 0) <= tick
         )
 
     def _remove_first(self, messages: Iterable[InstructionMessage]) -> InstructionMessage | None:

@@ -25,7 +25,7 @@ from websockets.http11 import Request
 
 from app.classroom import certificate, discovery
 from app.classroom.addresses import list_reachable_addresses
-from app.classroom.bus import RECONNECT_INTERVAL_S, MessageBus, BusUnavailableError
+from app.classroom.bus import RECONNECT_INTERVAL_S, BusUnavailableError, MessageBus
 from app.classroom.class_port import ClassPort
 from app.classroom.code import (
     SECRET_LENGTH,
@@ -36,7 +36,7 @@ from app.classroom.code import (
     get_local_dial_address,
 )
 from app.classroom.host import ClassHost
-from app.classroom.messages.codec import HOST_MESSAGE_BYTES_MAX, SEAT_PING_INTERVAL_S, HOST_PING_INTERVAL_S
+from app.classroom.messages.codec import HOST_MESSAGE_BYTES_MAX, HOST_PING_INTERVAL_S, SEAT_PING_INTERVAL_S
 from app.classroom.models import FROZEN, RUNNING, ClassPart
 from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord

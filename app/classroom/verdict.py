@@ -9,7 +9,7 @@ from typing import Final
 
 from app.classroom.log_entries import LogEntry, is_rewind
 from app.classroom.messages.replies import LogVerdict
-from app.files.guarded_player import SEAT_BUDGET, RunBudget, GuardedPlayer, UnplayableError, convert_errors
+from app.files.guarded_player import SEAT_BUDGET, GuardedPlayer, RunBudget, UnplayableError, convert_errors
 from app.words.localization import localize
 from engine import arithmetic
 from engine.constants import TICKS_PER_S

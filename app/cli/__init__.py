@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
 from app.cli.terms import UsageError, load_named_scenario, require_writable
-from app.exit_codes import UNUSABLE
+from app.exit_codes import INVALID_USE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
     try:
         options = _build_parser().parse_args(list(arguments))
     except SystemExit as stop:  # argparse has printed the reason or the help
-        return stop.code if isinstance(stop.code, int) else UNUSABLE
+        return stop.code if isinstance(stop.code, int) else INVALID_USE
     try:
         if options.command is None:
             return open_window(None)
@@ -64,7 +64,7 @@ def _report_fallback(reason: str) -> None:
 
 def _print_refusal(text: str) -> int:
     print(text, file=sys.stderr)
-    return UNUSABLE
+    return INVALID_USE
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.terms import UsageError
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.exit_codes import INVALID_USE, NEGATIVE_ANSWER, SUCCESS
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
 from app.files.bundle_store import BundleStoreError
@@ -39,7 +39,7 @@ def _run_command(function: Callable[[argparse.Namespace], int], options: argpars
         return function(options)
     except (BundleError, ScenarioError, ScenarioNotFoundError, BundleStoreError) as problem:
         print(problem, file=sys.stderr)
-        return UNUSABLE
+        return INVALID_USE
 
 
 def find_bundle_problems(file: Path) -> list[FileProblem]:
@@ -86,7 +86,7 @@ def _make_bundle(options: argparse.Namespace) -> int:
     print(
         f"{path}: {len(scenarios)} drill(s), {len(runs)} run(s), {new_bundle.size} bytes, SHA-256 {new_bundle.sha256}"
     )
-    return AS_ASKED
+    return SUCCESS
 
 
 def _read_bytes(file: Path) -> bytes:
@@ -114,7 +114,7 @@ def _show_bundle(options: argparse.Namespace) -> int:
             print(f"    {escape_invisible(offer.import_obstacle)}")
     for run_offer in bundle_store.list_bundled_runs(opened_bundle):
         print(f"  run {run_offer.name}  {escape_invisible(run_offer.description)}")
-    return AS_ASKED
+    return SUCCESS
 
 
 def _print_manifest(opened_bundle: Bundle) -> None:
@@ -153,9 +153,9 @@ def _import_bundle(options: argparse.Namespace) -> int:
         if offer.import_obstacle:
             print(f"  {offer.name}: {escape_invisible(offer.import_obstacle)}")
     return (
-        ANSWER_IS_NO
+        NEGATIVE_ANSWER
         if any(offer.import_obstacle and not offer.exists_here for offer in offers_to_add)
-        else AS_ASKED
+        else SUCCESS
     )
 
 
@@ -165,13 +165,13 @@ def _list_bundles(options: argparse.Namespace) -> int:
         print(f"  drills: {', '.join(item.drills) or 'none'}")
         for file in item.runs:
             print(f"  run: {file}")
-    return AS_ASKED
+    return SUCCESS
 
 
 def _remove_bundle(options: argparse.Namespace) -> int:
     bundle_store.remove_bundle(options.key)
     print(f"{options.key} removed")
-    return AS_ASKED
+    return SUCCESS
 
 
 def _list_accepted_files(options: argparse.Namespace) -> int:
@@ -187,7 +187,7 @@ def _list_accepted_files(options: argparse.Namespace) -> int:
         title = escape_invisible(entry.title).replace("\n", " ") or "title unknown"
         author = escape_invisible(entry.author).replace("\n", " ")
         print(f"{entry.sha256}  {entry.on or 'unknown   '}  {title}{f', by {author}' if author else ''}")
-    return AS_ASKED
+    return SUCCESS
 
 
 def _forget_accepted_files(options: argparse.Namespace) -> int:
@@ -207,7 +207,7 @@ def _forget_accepted_files(options: argparse.Namespace) -> int:
             )
     for accepted_text in accepted_texts:
         print(f"{accepted_text.sha256} forgotten")
-    return AS_ASKED
+    return SUCCESS
 
 
 def _select_by_digest(entries: list[AcceptedText], prefixes: list[str]) -> list[AcceptedText]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from app.cli import bundles
 from app.cli.terms import UsageError, print_json
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import bundle, certificates, scenario_files
 from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import FileProblem, ScenarioError
@@ -16,7 +16,7 @@ from engine.drill.authoring.scenario import build_schema
 def _run_check(options: argparse.Namespace) -> int:
     if options.schema:
         print_json(build_schema())
-        return AS_ASKED
+        return SUCCESS
     if not options.files:
         raise UsageError("check needs a FILE, or --schema")
     found_problems: list[FileProblem] = []
@@ -48,7 +48,7 @@ def _run_check(options: argparse.Namespace) -> int:
             print(f"{_format_count(count, 'file')}: {problems}")
     if missing:
         raise UsageError("\n".join(missing))
-    return ANSWER_IS_NO if found_problems else AS_ASKED
+    return NEGATIVE_ANSWER if found_problems else SUCCESS
 
 
 def _format_count(number: int, noun: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import asdict
 
 from app.cli.terms import UsageError, load_named_scenario, write_json
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import atomic_write
 from app.files.folders import get_profile_folder
 from app.host.playback import SPEED_MAX, SPEED_MIN
@@ -99,7 +99,7 @@ def _run_host(options: argparse.Namespace) -> int:
         ValueError,
     ) as problem:
         raise UsageError(str(problem)) from problem
-    return AS_ASKED
+    return SUCCESS
 
 
 def _run_team(options: argparse.Namespace) -> int:
@@ -149,7 +149,7 @@ def _run_team(options: argparse.Namespace) -> int:
         write_json(attended.report, options.json)
     else:
         print("\n".join(_format_report(attended.report)))
-    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refusal_reason else AS_ASKED
+    return NEGATIVE_ANSWER if attended.unacknowledged_count or attended.refusal_reason else SUCCESS
 
 
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
@@ -188,7 +188,7 @@ def _run_member(options: argparse.Namespace) -> int:
         raise UsageError(str(problem)) from problem
     if options.json is not None:
         write_json({"role": options.role, "noticed": noticed, "verdict": verdict}, options.json)
-    return AS_ASKED
+    return SUCCESS
 
 
 def _run_join(options: argparse.Namespace) -> int:
@@ -231,13 +231,13 @@ def _run_join(options: argparse.Namespace) -> int:
         )
     if not attended.has_host:
         print(f"hand in {attended.log_file}", file=output)
-        return AS_ASKED
+        return SUCCESS
     if attended.unacknowledged_count:
         print(
             f"mirrordrill: {attended.unacknowledged_count} actions did not reach the host; hand in {attended.log_file}",
             file=sys.stderr,
         )
-    return ANSWER_IS_NO if attended.unacknowledged_count or attended.refusal_reason else AS_ASKED
+    return NEGATIVE_ANSWER if attended.unacknowledged_count or attended.refusal_reason else SUCCESS
 
 
 def _build_player(options: argparse.Namespace) -> PlayRun:
@@ -284,7 +284,7 @@ def _run_verify(options: argparse.Namespace) -> int:
             print(
                 f"{log_check.file}: {log_check.name}: {log_check.problem or _describe_verdict(log_check.verdict)}"
             )
-    return ANSWER_IS_NO if any(log_check.problem for log_check in log_checks) else AS_ASKED
+    return NEGATIVE_ANSWER if any(log_check.problem for log_check in log_checks) else SUCCESS
 
 
 def _describe_verdict(verdict: LogVerdict | None) -> str:
@@ -390,7 +390,7 @@ def _run_compare(options: argparse.Namespace) -> int:
         raise UsageError(str(problem)) from problem
     except OSError as problem:
         raise UsageError(f"{options.out} cannot be written: {problem.strerror}") from problem
-    return AS_ASKED
+    return SUCCESS
 
 
 def _run_erase(options: argparse.Namespace) -> int:
@@ -415,14 +415,14 @@ def _run_erase(options: argparse.Namespace) -> int:
                 print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
                 if sys.stdin.readline().strip().lower() != "yes":
                     print("nothing was erased")
-                    return ANSWER_IS_NO
+                    return NEGATIVE_ANSWER
             record.erase_people(seat_numbers)
     except RecordUnavailableError as problem:
         raise UsageError(str(problem)) from problem
     print(
         f"erased: {len(seat_numbers)} of {len(seats)} seats; files that were exported earlier are unchanged"
     )
-    return AS_ASKED
+    return SUCCESS
 
 
 def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRecord], bytes]) -> int:
@@ -438,7 +438,7 @@ def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRec
         raise UsageError(str(problem)) from problem
     except OSError as problem:
         raise UsageError(f"{options.out} cannot be written: {problem.strerror}") from problem
-    return AS_ASKED
+    return SUCCESS
 
 
 def _run_console(options: argparse.Namespace) -> int:
@@ -456,7 +456,7 @@ def _run_console(options: argparse.Namespace) -> int:
             )
     except (RecordUnavailableError, HostUnavailableError) as problem:
         raise UsageError(str(problem)) from problem
-    return AS_ASKED
+    return SUCCESS
 
 
 COMMANDS: Final = {

@@ -6,7 +6,7 @@ from typing import Final
 
 from app.cli.terms import UsageError, print_json
 from app.cli.waits import run_with_progress
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import journal_file, learning_paths, scenario_files
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
@@ -41,7 +41,7 @@ def _run_list(options: argparse.Namespace) -> int:
             )
     for problem in unreadable:
         print(problem, file=sys.stderr)
-    return ANSWER_IS_NO if unreadable else AS_ASKED
+    return NEGATIVE_ANSWER if unreadable else SUCCESS
 
 
 def _generate_drill(options: argparse.Namespace) -> int:
@@ -56,7 +56,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
     )
     if drill is None:
         print("Could not generate a drill. Try again.", file=sys.stderr)
-        return ANSWER_IS_NO
+        return NEGATIVE_ANSWER
     if options.json:
         print_json(
             {"name": drill.scenario.name, "seed": drill.seed, "minutes": drill.scenario.minutes}
@@ -65,7 +65,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
     else:
         print(drill.description)
         print(f"mirrordrill run {drill.scenario.name} --seed {drill.seed} --speed 1")
-    return AS_ASKED if drill.difficulty == options.level else ANSWER_IS_NO
+    return SUCCESS if drill.difficulty == options.level else NEGATIVE_ANSWER
 
 
 def _print_course(scenarios: list[Scenario]) -> None:
@@ -125,7 +125,7 @@ def _show_progress(options: argparse.Namespace) -> int:
         print_json(progress.convert_progress_to_json(learner_progress, titles))
     else:
         print("\n".join(progress.format_progress_lines(learner_progress, titles)))
-    return AS_ASKED
+    return SUCCESS
 
 
 COMMANDS: Final = {"list": _run_list, "new": _generate_drill, "progress": _show_progress}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.terms import require_valid_seed, write_json
 from app.cli.waits import count_with_progress
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import to_json_types
@@ -54,7 +54,7 @@ def _run_agents(options: argparse.Namespace) -> int:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:
         print(agents.format_table(rankings))
-    return ANSWER_IS_NO if any(ranking.violations for ranking in rankings) else AS_ASKED
+    return NEGATIVE_ANSWER if any(ranking.violations for ranking in rankings) else SUCCESS
 
 
 def _run_fidelity(options: argparse.Namespace) -> int:
@@ -66,7 +66,7 @@ def _run_fidelity(options: argparse.Namespace) -> int:
         write_json({"rows": [to_json_types(row.as_json()) for row in rows], "summary": counts}, options.json)
     else:
         print(fidelity.format_comparison(rows))
-    return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
+    return NEGATIVE_ANSWER if counts["unexplained"] else SUCCESS
 
 
 def _run_bench(options: argparse.Namespace) -> int:
@@ -84,7 +84,7 @@ def _run_bench(options: argparse.Namespace) -> int:
                 f"{figure.name:{bench.NAME_LENGTH_MAX}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.baseline}",
                 flush=True,
             )
-    return AS_ASKED
+    return SUCCESS
 
 
 COMMANDS: Final = {"agents": _run_agents, "fidelity": _run_fidelity, "bench": _run_bench}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from app.cli.processes import use_cluster
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_json
 from app.cli.waits import ProgressPrinter, catch_interrupts, run_with_progress
-from app.exit_codes import AS_ASKED
+from app.exit_codes import SUCCESS
 from app.files import certificates
 from app.files.content import UnreadableFileError, decode_text, read_bytes
 from app.words.language import tr
@@ -23,7 +23,7 @@ from engine.json_text import parse_json
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
     from engine.drill.par.account import BoundGap, LastChance, RegretAnalysis, RunSegment
-    from engine.drill.par.search import ParSearch, DecisionTester
+    from engine.drill.par.search import DecisionTester, ParSearch
     from engine.drill.par.shapes import ParCertificate
 
 CERTIFICATE_BYTES_MAX: Final = 1_000_000
@@ -70,7 +70,7 @@ def _run_par(options: argparse.Namespace) -> int:
         *certificates.list_certificate_warnings(certificate, options.scenario),
     ):
         print(problem, file=sys.stderr)
-    return AS_ASKED
+    return SUCCESS
 
 
 def _explain_refused_step(scenario: Scenario, seed: int) -> list[str]:
@@ -164,7 +164,7 @@ def _run_regret(options: argparse.Namespace) -> int:
         lambda _: "computing the cost of actions and waits",
     )
     print("\n".join(_format_regret_analysis(account)))
-    return AS_ASKED
+    return SUCCESS
 
 
 def _format_regret_analysis(regret_analysis: RegretAnalysis) -> list[str]:

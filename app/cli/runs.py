@@ -15,12 +15,12 @@ from typing import Final, TextIO
 from msgspec.structs import replace
 
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files.content import UnreadableFileError, decode_text
-from app.host import RunHost, NullRecorder, InputResult
+from app.host import InputResult, NullRecorder, RunHost
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
-from engine.constants import TICKS_PER_S, RUN_TIME_MAX_S
+from engine.constants import RUN_TIME_MAX_S, TICKS_PER_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
@@ -121,7 +121,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
     else:
         write_json(drill.build_report(), options.json)
     goals_missed = any(not state.is_reached for state in drill.goals.values())
-    return ANSWER_IS_NO if goals_missed else AS_ASKED
+    return NEGATIVE_ANSWER if goals_missed else SUCCESS
 
 
 def _require_valid_speed(options: argparse.Namespace) -> None:
@@ -284,12 +284,12 @@ def _run_replay(options: argparse.Namespace) -> int:
     divergence = verify.find_divergence(drill, report)
     if divergence is not None:
         print(f"{options.run} differs from the recorded run: {divergence}")
-        return ANSWER_IS_NO
+        return NEGATIVE_ANSWER
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
         f"{len(drill.events)} events, up to {format_run_time(drill.world.t_s, 2)}, state {drill.compute_state_hash()}"
     )
-    return AS_ASKED
+    return SUCCESS
 
 
 def _run_record(options: argparse.Namespace) -> int:
@@ -306,13 +306,13 @@ def _run_record(options: argparse.Namespace) -> int:
         text = run_scenario.build_scenario_text(drill, name)
     except run_scenario.ScenarioRecordingError as problem:
         print(problem, file=sys.stderr)
-        return ANSWER_IS_NO
+        return NEGATIVE_ANSWER
     write_file(text, target)
     prompt_count = len(list(run_scenario.find_placeholders(tomllib.loads(text))))
     print(
         f"{target} written; {prompt_count} texts must still be replaced: `mirrordrill check {target}` lists them"
     )
-    return AS_ASKED
+    return SUCCESS
 
 
 COMMANDS: Final = {"run": _run_scenario, "replay": _run_replay, "record": _run_record}

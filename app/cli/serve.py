@@ -10,7 +10,7 @@ from typing import Final
 import tomlkit
 
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files.journal_file import JournalFile
 from app.host import NullRecorder
 from app.host.playback import SPEED_MAX, SPEED_MIN
@@ -57,7 +57,7 @@ def _run_serve(options: argparse.Namespace) -> int:
         raise
     _save_report(drill, options.record, record)
     goals_missed = any(not state.is_reached for state in drill.goals.values())
-    return ANSWER_IS_NO if goals_missed else AS_ASKED
+    return NEGATIVE_ANSWER if goals_missed else SUCCESS
 
 
 def set_version(scenario: Scenario, year: int) -> Scenario:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from app.cli.terms import UsageError
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import atomic_write
 
 
@@ -20,12 +20,12 @@ def _run_doctor(options: argparse.Namespace) -> int:
         except StorageError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{rows} rows written to {options.export}")
-        return AS_ASKED
+        return SUCCESS
     if options.renew_replay is not None:
         atomic_write.write_atomically(
             Path(options.renew_replay), golden.format_hashes(golden.play_golden_run())
         )
-        return AS_ASKED
+        return SUCCESS
     is_healthy = True
     findings: list[doctor.CheckResult] = []
     for finding in doctor.run_checks():
@@ -40,7 +40,7 @@ def _run_doctor(options: argparse.Namespace) -> int:
         except support.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{options.bundle} contains {', '.join(members)}; read it before you send it")
-    return AS_ASKED if is_healthy else ANSWER_IS_NO
+    return SUCCESS if is_healthy else NEGATIVE_ANSWER
 
 
 COMMANDS: Final = {"doctor": _run_doctor}

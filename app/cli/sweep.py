@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from app.cli.processes import use_cluster
 from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.cli.waits import catch_interrupts, count_with_progress, ignore_interrupts
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
+from app.exit_codes import INTERRUPTED, NEGATIVE_ANSWER, SUCCESS
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.sweep import RunOutcome
 
@@ -152,7 +152,7 @@ def _run_sweep(options: argparse.Namespace) -> int:
     if len(outcomes) < len(jobs):
         print(f"ended after {len(outcomes)} of {len(jobs)} runs", file=sys.stderr)
         return INTERRUPTED
-    return ANSWER_IS_NO if any(outcome.problem for outcome in outcomes) else AS_ASKED
+    return NEGATIVE_ANSWER if any(outcome.problem for outcome in outcomes) else SUCCESS
 
 
 def _load_scenarios(names: Iterable[str]) -> list[Scenario]:

@@ -17,11 +17,11 @@ from engine.drill.par.search import DecisionTester
 from engine.drill.par.trials import (
     DecisionPoint,
     NeighborPart,
+    PlanPlayer,
     SearchLimits,
     Trial,
-    PlanPlayer,
-    run_trials,
     preload_drill,
+    run_trials,
 )
 
 JOB_DURATION_S: Final = 0.2

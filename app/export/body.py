@@ -15,7 +15,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import describe_cause, describe_input, localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
-from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes, PreconditionHistory
+from engine.drill.judging.replay_timeline import MET, DatabaseLanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, ReportRow
 from engine.drill.running.modes import DrillMode
@@ -461,7 +461,7 @@ def _format_guards(lanes: DatabaseLanes) -> str:
 
 
 def _format_times(guard: PreconditionHistory, holds: bool) -> str:
-    spans = [span for span in guard.spans if (span.what == HOLDS) is holds]
+    spans = [span for span in guard.spans if (span.what == MET) is holds]
     return (
         ", ".join(f"{format_run_tick(span.from_tick)}–{format_run_tick(span.to_tick)}" for span in spans)
         or formatting.NO_VALUE

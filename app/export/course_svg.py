@@ -11,9 +11,9 @@ from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.replay_timeline import (
     DOWN,
-    EXPOSED,
     PROTECTED,
     SERVING,
+    UNPROTECTED,
     DatabaseLanes,
     Marker,
     StateSpan,
@@ -41,7 +41,7 @@ _STATE_FILLS: Final = {
     SERVING: "#bfe3c8",
     DOWN: "url(#down)",
     PROTECTED: "#c9dcf5",
-    EXPOSED: "url(#exposed)",
+    UNPROTECTED: "url(#exposed)",
     "SYNCHRONIZED": "#c9dcf5",
     "SYNCHRONIZING": "url(#exposed)",
     "SUSPENDED": "url(#down)",
@@ -111,7 +111,7 @@ def select_lanes(lanes: Mapping[str, DatabaseLanes]) -> list[DatabaseLanes]:
 
     def count_bad_ticks(lane: DatabaseLanes) -> Tick:
         spans = (*lane.service, *lane.protection)
-        return sum(span.ticks for span in spans if span.what in (DOWN, EXPOSED))
+        return sum(span.ticks for span in spans if span.what in (DOWN, UNPROTECTED))
 
     worst = sorted(lanes, key=lambda name: count_bad_ticks(lanes[name]), reverse=True)[:DATABASES_MAX]
     return [lane for name, lane in lanes.items() if name in worst]
@@ -128,7 +128,7 @@ def describe_lanes(lanes: Iterable[DatabaseLanes]) -> str:
             (tr("{database} was down: {times}."), lane.service),
             (unprotected_text, lane.protection),
         ):
-            bad = [span for span in spans if span.what in (DOWN, EXPOSED) and span.ticks > 0]
+            bad = [span for span in spans if span.what in (DOWN, UNPROTECTED) and span.ticks > 0]
             times = ", ".join(_format_span(span) for span in bad)
             sentences.append(text.format(database=lane.database, times=times or tr("never")))
     return " ".join(sentences)

@@ -4,9 +4,9 @@ import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from app.export.course_svg import LANE_NAME_WIDTH, RIGHT_MARGIN, DRAWING_WIDTH, compute_x, draw_axis
+from app.export.course_svg import DRAWING_WIDTH, LANE_NAME_WIDTH, RIGHT_MARGIN, compute_x, draw_axis
 from app.view_models import value_curve
-from app.view_models.value_curve import GRID_LINE_POINTS, SHOWN_LOSS_MIN, SEGMENT_STYLES
+from app.view_models.value_curve import GRID_LINE_POINTS, SEGMENT_STYLES, SHOWN_LOSS_MIN
 from app.words.language import tr
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.model import Tick

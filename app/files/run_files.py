@@ -8,7 +8,7 @@ from typing import Final, cast
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
 from app.files.content import UnreadableFileError, decode_text, read_bytes
-from app.files.guarded_player import FILE_BUDGET, RunBudget, GuardedPlayer, convert_errors
+from app.files.guarded_player import FILE_BUDGET, GuardedPlayer, RunBudget, convert_errors
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible, load_scenario

@@ -6,8 +6,15 @@ requests from any thread.
 
 from app.host.host import RunHost
 from app.host.inbox import HostSignal, Inbox, InputRequest, InputResult
-from app.host.recorder import NullRecorder, RunRecorder, RecordingError
+from app.host.recorder import NullRecorder, RecordingError, RunRecorder
 
 __all__ = [
-    "RunHost", "HostSignal", "Inbox", "NullRecorder", "RunRecorder", "RecordingError", "InputRequest", "InputResult",
+    "HostSignal",
+    "Inbox",
+    "InputRequest",
+    "InputResult",
+    "NullRecorder",
+    "RecordingError",
+    "RunHost",
+    "RunRecorder",
 ]  # fmt: skip

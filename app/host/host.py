@@ -12,8 +12,8 @@ from app.host import inbox
 from app.host.inbox import HostSignal, Inbox, InputRequest, InputResult, build_sentence
 from app.host.playback import (
     CONDITION_CHECK_INTERVAL_TICKS,
-    SEARCHED_EVENT_KINDS,
     SEARCH_TICKS_MAX,
+    SEARCHED_EVENT_KINDS,
     STATE_EVENT_KINDS,
     BackgroundTask,
     EventSearch,
@@ -21,7 +21,7 @@ from app.host.playback import (
     RunPace,
     is_alarm,
 )
-from app.host.recorder import NullRecorder, RunRecorder, RecordingError, RecordingSchedule
+from app.host.recorder import NullRecorder, RecordingError, RecordingSchedule, RunRecorder
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize as said_of

@@ -102,7 +102,9 @@ class DeskKeyHandler(QObject):
         super().__init__(window)
         self._wanted = is_enabled
         self._function_by_key = {
-            key: do for name, do in functions.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
+            key: do
+            for name, do in functions.items()
+            for key in keys.resolve_keys(keys.SSMS_SCHEME).get(name, ())
         }
         for widget in (window, desk_page):
             widget.installEventFilter(self)
@@ -122,11 +124,11 @@ class DeskKeyHandler(QObject):
 # --- menus -----------------------------------------------------------------------------------------------
 
 
-RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
+RECENT_FILES, LAYOUT, APPEARANCE = "recent", "layout", "looks"
 FIDELITY, PLANNER, PROGRESS, CLIENTS = "fidelity", "planner", "progress", "clients"
 START_CLASS, JOIN_CLASS, RETURN_CLASS = "start class", "join class", "return class"
-HOLD_TEAM, TAKE_ROLE = "hold team", "take role"
-RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
+HOST_TEAM, TAKE_ROLE = "hold team", "take role"
+RAISE_HAND, ALLOW_OBSERVATION = "raise hand", "allow looks"
 """Menu entries that are not in the shortcut table."""
 
 MenuEntry = str | None | tuple[str, tuple["MenuEntry", ...]]
@@ -134,7 +136,7 @@ MenuEntry = str | None | tuple[str, tuple["MenuEntry", ...]]
 
 MENUS: Final[Mapping[str, tuple[MenuEntry, ...]]] = {
     mark("&Drill"): (
-        "drill.open", RECENT, "drill.open_file", "drill.open_run", "drill.restart", None,
+        "drill.open", RECENT_FILES, "drill.open_file", "drill.open_run", "drill.restart", None,
         "drill.branches", "drill.hint", "drill.note", "drill.act", None,
         "drill.finish", None,
         "drill.save_scenario", None,
@@ -160,13 +162,13 @@ MENUS: Final[Mapping[str, tuple[MenuEntry, ...]]] = {
         (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCK_SPECS if dock.is_extra)), None,
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
-            LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
+            APPEARANCE, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
         "view.save_charts",
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
         "view.present",
     ),
     mark("T&ools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
-    mark("&Class"): (START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
+    mark("&Class"): (START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOST_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_OBSERVATION),
     mark("&Help"): (
         "help.here", "help.first_run", "help.sheet", "help.keys", "help.palette", None,
         "help.check", "help.bundle", "view.say",

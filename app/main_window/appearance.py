@@ -12,24 +12,30 @@ from app.main_window.desk import Desk
 from app.settings import WindowSettings
 from app.widgets import keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, LAYOUT_PROFILES
+from app.widgets.docks import (
+    AUTHOR_PROFILE,
+    INSTRUCTOR_PROFILE,
+    LAYOUT_PROFILES,
+    LEARNER_PROFILE,
+    PRESENTER_PROFILE,
+)
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY
 from app.words.language import LANGUAGES, mark, tr
 
-KEY_SCHEME: Final = settings.WindowSettingKey("keys/scheme", keys.SSMS)
+KEY_SCHEME: Final = settings.WindowSettingKey("keys/scheme", keys.SSMS_SCHEME)
 KEY_CHANGES: Final = settings.WindowSettingKey("keys/changes", "")
 
 LAYOUT_CHOICES: Final = {
-    LEARNER: mark("Learner"),
-    INSTRUCTOR: mark("Instructor"),
-    AUTHOR: mark("Author"),
-    PRESENTER: mark("Presenter"),
+    LEARNER_PROFILE: mark("Learner"),
+    INSTRUCTOR_PROFILE: mark("Instructor"),
+    AUTHOR_PROFILE: mark("Author"),
+    PRESENTER_PROFILE: mark("Presenter"),
 }
 THEME_CHOICES: Final = {
-    theme.SYSTEM: mark("System default"),
-    theme.LIGHT: mark("Light"),
-    theme.DARK: mark("Dark"),
-    theme.CONTRAST: mark("High contrast"),
+    theme.SYSTEM_THEME: mark("System default"),
+    theme.LIGHT_THEME: mark("Light"),
+    theme.DARK_THEME: mark("Dark"),
+    theme.HIGH_CONTRAST_THEME: mark("High contrast"),
 }
 STAGING_CHOICES: Final = {
     settings.ALWAYS: mark("Always, except in exams"),
@@ -148,17 +154,19 @@ class AppearanceSettings(QObject):
     def toggle_contrast(self) -> None:
         """Switch between high contrast and the previous theme."""
         before = self._store.get(settings.THEME_BEFORE_CONTRAST)
-        if self.theme != theme.CONTRAST:
+        if self.theme != theme.HIGH_CONTRAST_THEME:
             self._store.set(settings.THEME_BEFORE_CONTRAST, self.theme)
-            self.set_theme(theme.CONTRAST)
+            self.set_theme(theme.HIGH_CONTRAST_THEME)
         else:
             self.set_theme(
-                before if before in theme.THEME_NAMES and before != theme.CONTRAST else theme.SYSTEM
+                before
+                if before in theme.THEME_NAMES and before != theme.HIGH_CONTRAST_THEME
+                else theme.SYSTEM_THEME
             )
 
     def apply_system_colors(self) -> None:
         """Apply changed colors of the system, if the theme uses them."""
-        if self._store.get(settings.THEME) == theme.SYSTEM:
+        if self._store.get(settings.THEME) == theme.SYSTEM_THEME:
             self.apply()
 
     def apply(self) -> None:
@@ -177,7 +185,7 @@ class AppearanceSettings(QObject):
     def key_scheme(self) -> str:
         """Return the name of the key scheme."""
         scheme = self._store.get(KEY_SCHEME)
-        return scheme if scheme in keys.KEY_SCHEMES else keys.SSMS
+        return scheme if scheme in keys.KEY_SCHEMES else keys.SSMS_SCHEME
 
     @property
     def key_changes(self) -> dict[str, tuple[str, ...]]:
@@ -254,7 +262,7 @@ class AppearanceSettings(QObject):
 def enlarge_text_on_wide_screen(store: WindowSettings, width_px: int) -> None:
     """At the first start on a wide screen, store a larger text size."""
     if width_px >= settings.WIDE_SCREEN_PX and not store.has_value(settings.FONT_SCALE):
-        store.set(settings.FONT_SCALE, settings.WIDE_SCALE)
+        store.set(settings.FONT_SCALE, settings.WIDE_SCREEN_TEXT_SCALE)
 
 
 def apply_stored_theme(store: WindowSettings) -> None:

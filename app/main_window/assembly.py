@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
 from app.main_window import actions, class_offers, confirmations, dialogs
-from app.main_window.actions import WindowActions, DeskKeyHandler
+from app.main_window.actions import DeskKeyHandler, WindowActions
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import AppearanceSettings
 from app.main_window.bundles import BundleController
@@ -34,13 +34,13 @@ from app.main_window.first_run import IntroductionController
 from app.main_window.learning import LessonController
 from app.main_window.library import ScenarioLibrary
 from app.main_window.navigation import PageNavigation, StartPageController
-from app.main_window.presenter_mode import FullScreenMode, PresenterMode, CardPositionStore, TopologyNoteStore
+from app.main_window.presenter_mode import CardPositionStore, FullScreenMode, PresenterMode, TopologyNoteStore
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDraftStore
 from app.main_window.replay import LoadingBar, ReplayController, TimeSelection, save_charts
 from app.main_window.run_controller import RunController
 from app.main_window.runs import BranchController, FinishedRunController
-from app.main_window.scenario_editor import ScenarioEditorController, RunToScenarioConverter, ScenarioSaver
+from app.main_window.scenario_editor import RunToScenarioConverter, ScenarioEditorController, ScenarioSaver
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts
 from app.main_window.tools import HelpController, ProgressPageController, ToolPageController
@@ -91,7 +91,7 @@ class WindowAssembler(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._store = window, window.store
-        self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
+        self._pages, self._start_page_view, self._notice = window.pages, window.picker, window.notice
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)
         self._confirmations = ConfirmationDialogs(
@@ -189,7 +189,7 @@ class WindowAssembler(QObject):
         """Create and connect the navigation between pages, and the parts that store data when the page changes."""
         self._drafts = QueryDraftStore(self._shared, self._console)
         self._cards = CardPositionStore(self._shared, self._topology)
-        self._start_page = StartPageController(self._shared, self._picker)
+        self._start_page = StartPageController(self._shared, self._start_page_view)
         self._navigation = PageNavigation(
             self._shared, self._pages, self._start_page, self._history, self._desk_page, self._cards
         )
@@ -213,7 +213,7 @@ class WindowAssembler(QObject):
     def _make_pages(self) -> None:
         """Create the pages that open during or after a run."""
         window, navigation = self._window, self._navigation
-        self._gate = QuarantineGate(self._shared, navigation, self._picker)
+        self._gate = QuarantineGate(self._shared, navigation, self._start_page_view)
         self._branches = BranchController(self._shared, navigation)
         self._debrief_controller = DebriefController(self._shared, self._debrief, navigation, self._gate)
         FinishedRunController(self._shared, self._history, navigation)
@@ -244,7 +244,7 @@ class WindowAssembler(QObject):
             window,
             page,
             lambda: self._navigation.on_desk,
-            {"desk.pause": session.toggle, "desk.run": self._console.run_front_text},
+            {"desk.pause": session.toggle_clock, "desk.run": self._console.run_front_text},
         )
 
     def _make_files(self) -> None:
@@ -253,7 +253,9 @@ class WindowAssembler(QObject):
         self._files = FileOpener(
             self._shared, self._scripts, self._debrief_controller, self._choice, self._gate
         )
-        self._bundle_controller = BundleController(self._shared, self._choice, self._navigation, self._picker)
+        self._bundle_controller = BundleController(
+            self._shared, self._choice, self._navigation, self._start_page_view
+        )
         self._editing = ScenarioEditorController(
             self._shared, self._navigation, self._choice, self._scenario_saver, self._gate, self._appearance
         )
@@ -289,7 +291,7 @@ class WindowAssembler(QObject):
             actions.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
             actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._get_classes().ask_to_join()),
             actions.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
-            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._get_teams().ask_to_host_team()),
+            actions.HOST_TEAM: (mark("Start a &team…"), lambda: self._get_teams().ask_to_host_team()),
             actions.TAKE_ROLE: (
                 mark("Take a r&ole in a team…"),
                 lambda: self._get_teams().ask_for_role(),
@@ -302,7 +304,7 @@ class WindowAssembler(QObject):
                 mark("&Raise or lower my hand…"),
                 lambda: self._get_classes().ask_to_raise_hand(),
             ),
-            actions.ALLOW_LOOKS: (
+            actions.ALLOW_OBSERVATION: (
                 mark("&Allow or forbid watching my screen"),
                 lambda: self._get_classes().toggle_observation_consent(),
             ),
@@ -310,9 +312,9 @@ class WindowAssembler(QObject):
         }
         other_menus: dict[str, Callable[[QMenu], object]] = {
             actions.START_CLASS: self._add_start_class_entry,
-            actions.RECENT: lambda menu: menu.addMenu(self._recent.menu),
+            actions.RECENT_FILES: lambda menu: menu.addMenu(self._recent.menu),
             actions.LAYOUT: self._appearance.fill_layout_menu,
-            actions.LOOKS: self._appearance.fill_menu,
+            actions.APPEARANCE: self._appearance.fill_menu,
             **{
                 name: partial(_add_menu_entry, text=text, callback=do) for name, (text, do) in entries.items()
             },
@@ -353,8 +355,8 @@ class WindowAssembler(QObject):
     def _map_time_actions(self) -> dict[str, Callable[[], object]]:
         session, replay = self._session, self._replay
         return {
-            "time.play": session.toggle,
-            "time.step": session.step,
+            "time.play": session.toggle_clock,
+            "time.step": session.advance_one_tick,
             "time.next_event": session.run_to_event,
             "time.next_state": session.run_to_state,
             "time.run_to": self._ask_for_time,
@@ -432,7 +434,7 @@ class WindowAssembler(QObject):
 
     def _connect_window(self) -> None:
         """Connect the requests of the window and its start page. This must be the last step."""
-        window, picker = self._window, self._picker
+        window, picker = self._window, self._start_page_view
         picker.drill_chosen.connect(self._choice.show_named_brief)
         picker.generated_drill_wanted.connect(self._choice.generate_drill)
         picker.introduction_wanted.connect(self._first_run.start)
@@ -542,7 +544,7 @@ class WindowAssembler(QObject):
         menu.aboutToShow.connect(rename_entry)
 
     def _start_class(self) -> None:
-        card = self._picker.get_current_card()
+        card = self._start_page_view.get_current_card()
         self._get_classes().ask_to_start(card.name if card is not None else "")
 
     def _return_to_class(self) -> None:

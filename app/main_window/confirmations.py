@@ -82,7 +82,7 @@ class ConfirmationDialogs(QObject):
         """
         super().__init__(parent)
         self._parent, self._session = parent, session
-        self._watching, self._describe_consequence = is_watching, describe_consequence
+        self._is_watching, self._describe_consequence = is_watching, describe_consequence
         self.box: QMessageBox | None = None
         """Dialog that is open; None if there is none."""
 
@@ -90,7 +90,7 @@ class ConfirmationDialogs(QObject):
     def is_run_at_risk(self) -> bool:
         """Return whether an unfinished run of the user is in progress. A run that is only watched does not count."""
         drill = self._session.live_drill
-        return drill is not None and not drill.finished and not self._watching()
+        return drill is not None and not drill.finished and not self._is_watching()
 
     def add_confirmation(self, name: str, callback: Callable[[], object]) -> Callable[[], object]:
         """Return a callback that executes *callback*.

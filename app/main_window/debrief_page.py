@@ -251,7 +251,7 @@ class DebriefController(WindowPart):
                 text = tr("The replay differs from the recorded run: {problem}.")
                 self._notice.show_warning(text.format(problem=said_of(str(divergence))))
 
-        self._session.work(verify.find_divergence_in_slices(drill, report), compared)
+        self._session.run_task(verify.find_divergence_in_slices(drill, report), compared)
 
     def _replay_and_show(
         self, report: Report, text: str, run_id: RunId | None, callback: Callable[[], None] = lambda: None

@@ -15,9 +15,9 @@ from app.widgets.docks import (
     DOCK_NAMES,
     DOCK_SPECS,
     DOCK_SPECS_BY_NAME,
-    LEARNER,
+    LEARNER_PROFILE,
     OUTER_DOCK_SPECS,
-    PRESENTER,
+    PRESENTER_PROFILE,
     PROFILE_SHARES,
     DeskView,
     DockSpec,
@@ -38,7 +38,7 @@ Kind = TypeVar("Kind", bound=QWidget)
 LAYOUT_VERSION: Final = 4
 """Version of the layout, incremented when docks change. Layouts of other versions are ignored."""
 
-_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_LEFT_AREA, _RIGHT_AREA = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM_AREA = Qt.DockWidgetArea.BottomDockWidgetArea
 
 NARROW_WIDTH_UNITS: Final = 72.0
@@ -105,7 +105,10 @@ class Desk(QMainWindow):
         self.setObjectName("desk")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        for corner, area in ((Qt.Corner.BottomLeftCorner, _LEFT), (Qt.Corner.BottomRightCorner, _RIGHT)):
+        for corner, area in (
+            (Qt.Corner.BottomLeftCorner, _LEFT_AREA),
+            (Qt.Corner.BottomRightCorner, _RIGHT_AREA),
+        ):
             self.setCorner(corner, area)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}
@@ -115,7 +118,7 @@ class Desk(QMainWindow):
         self._drill: Drill | None = None
         self._shown_drills: dict[str, Drill] = {}
         """Drill that each view showed last. A hidden view may be out of date while the past is on screen."""
-        self._profile = LEARNER
+        self._profile = LEARNER_PROFILE
         self._sized = False
         self.narrow = False
         """True if the panels are arranged for a narrow desk."""
@@ -375,7 +378,7 @@ class Desk(QMainWindow):
 
     def _find_area(self, dock_spec: DockSpec) -> tuple[Qt.DockWidgetArea, int]:
         """Return area and tab group of a dock. On a narrow desk, all docks are in one group."""
-        return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.tab_group)
+        return (_RIGHT_AREA, 0) if self.narrow else (dock_spec.area, dock_spec.tab_group)
 
     def arrange_panels(self, profile: str) -> None:
         """Arrange the panels in the layout *profile*, adapted to the available space."""
@@ -387,7 +390,7 @@ class Desk(QMainWindow):
         for dock in self.docks.values():
             dock.setFloating(False)  # must precede the removal: a dock without an area would float
             self.removeDockWidget(dock)
-        for area in (_LEFT, _BOTTOM_AREA, _RIGHT):
+        for area in (_LEFT_AREA, _BOTTOM_AREA, _RIGHT_AREA):
             first: dict[int, QDockWidget] = {}
             for place in OUTER_DOCK_SPECS:
                 its_area, group = self._find_area(place)
@@ -399,7 +402,9 @@ class Desk(QMainWindow):
                 else:
                     self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
                     first[group] = dock_widget
-                for_back_row = self.narrow and profile == PRESENTER  # the topology needs the whole width
+                for_back_row = (
+                    self.narrow and profile == PRESENTER_PROFILE
+                )  # the topology needs the whole width
                 dock_widget.setVisible(profile in place.profiles and not for_back_row)
             for group in first:
                 front = self._find_group_dock(area, group)
@@ -419,10 +424,10 @@ class Desk(QMainWindow):
         if self.narrow:
             right, upper = NARROW_TABS_SHARE, 1.0
         heads = [
-            (self._find_group_dock(_LEFT, 0), left, 1.0 - EXPLORER_HEIGHT_SHARE),
-            (self._find_group_dock(_LEFT, 1), left, EXPLORER_HEIGHT_SHARE),
-            (self._find_group_dock(_RIGHT, 0), right, upper),
-            (self._find_group_dock(_RIGHT, 1), right, 1.0 - upper),
+            (self._find_group_dock(_LEFT_AREA, 0), left, 1.0 - EXPLORER_HEIGHT_SHARE),
+            (self._find_group_dock(_LEFT_AREA, 1), left, EXPLORER_HEIGHT_SHARE),
+            (self._find_group_dock(_RIGHT_AREA, 0), right, upper),
+            (self._find_group_dock(_RIGHT_AREA, 1), right, 1.0 - upper),
             (self._find_group_dock(_BOTTOM_AREA, 0), None, bottom),
         ]
         wide = [(name, share) for name, share, _ in heads if name is not None and share is not None]
@@ -466,7 +471,7 @@ class Desk(QMainWindow):
     def _keep_left_readable(self) -> None:
         """Widen the left area for large text, also in a restored layout."""
         for dock in OUTER_DOCK_SPECS:
-            if dock.area == _LEFT:
+            if dock.area == _LEFT_AREA:
                 width_min = 0 if self.narrow else self._compute_left_px()
                 self.docks[dock.name].widget().setMinimumWidth(width_min)
 
@@ -492,7 +497,9 @@ class Desk(QMainWindow):
         minimum sizes, but the stored shares do not change.
         """
         docks = [
-            self._find_group_dock(area, group) for area in (_LEFT, _RIGHT, _BOTTOM_AREA) for group in (0, 1)
+            self._find_group_dock(area, group)
+            for area in (_LEFT_AREA, _RIGHT_AREA, _BOTTOM_AREA)
+            for group in (0, 1)
         ]
         heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
         side_docks = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM_AREA]

@@ -10,7 +10,7 @@ from app.doctor import PROFILE_CHECK_NAME, CheckResult, parse_check_result
 from app.files import support
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
-from app.views.diagnostics import DiagnosticsDialog, CheckResultRow
+from app.views.diagnostics import CheckResultRow, DiagnosticsDialog
 from app.widgets.save_file import ask_for_file
 from app.words.language import tr
 from engine.localization import build_message

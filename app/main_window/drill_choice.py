@@ -68,7 +68,7 @@ class DrillSelectionController(WindowPart):
             missed = [] if generated.difficulty == level else [other_text.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 
-        self._session.work(generate_drill(draw_candidates(scenarios, level), level), show_generated)
+        self._session.run_task(generate_drill(draw_candidates(scenarios, level), level), show_generated)
 
     @show_busy_cursor()
     def start_drill(self, mode: str) -> None:

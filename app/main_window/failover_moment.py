@@ -32,9 +32,9 @@ from app.views.failover_stage import FailoverStage
 from app.views.failover_stage.stage import (
     BACK,
     EXPORT,
-    FORTH,
-    GO,
+    FORWARD,
     LEAVE,
+    PAUSE_OR_CONTINUE,
     PRESENT,
     PRESENTATION_SCALE_MIN,
     REPLAY,
@@ -157,7 +157,7 @@ Our choice.
 STAGE_WAIT_MAX_S: Final = 30.0
 """Simulated time after which the stage no longer waits for a failover or for the clients. Our choice."""
 REPLAY_FRAME_INTERVAL_MS: Final = 33
-LIVE, STEP, REPLAYING, OVER, WHY = "live", "step", "replay", "over", "why"
+LIVE, STEP, REPLAYING, FINISHED, REQUIREMENTS = "live", "step", "replay", "over", "why"
 REVEAL_INTERVAL_MS: Final = 700
 """Wall time between two requirements that are revealed. Our choice."""
 
@@ -343,13 +343,13 @@ class StageController(WindowPart):
             return
         self._open_stage()
         self._session.pause()
-        self.state = WHY
+        self.state = REQUIREMENTS
         has_reduced_motion = bool(self._store.get(settings.REDUCED_MOTION))
         self._reveal_to(len(self._missing_failover_view.rows) if has_reduced_motion else 0)
         self._set_reveal_running(not has_reduced_motion)
 
     def _reveal_to(self, count: int) -> None:
-        if self.state != WHY or self._missing_failover_view is None:
+        if self.state != REQUIREMENTS or self._missing_failover_view is None:
             self._reveal.stop()
             return
         self._missing_failover_view = self._missing_failover_view.reveal(count)
@@ -364,15 +364,15 @@ class StageController(WindowPart):
     def _handle_requirements_button(self, name: str) -> None:
         """Handle a key or button while requirements are on stage."""
         assert self._missing_failover_view is not None
-        if name in (BACK, FORTH):
+        if name in (BACK, FORWARD):
             self._set_reveal_running(False)
-            self._reveal_to(self._missing_failover_view.revealed + (1 if name == FORTH else -1))
+            self._reveal_to(self._missing_failover_view.revealed + (1 if name == FORWARD else -1))
         elif name == REPLAY:
             self._reveal_to(0)
             self._set_reveal_running(True)
-        elif name == GO and not self._missing_failover_view.is_complete:
+        elif name == PAUSE_OR_CONTINUE and not self._missing_failover_view.is_complete:
             self._set_reveal_running(not self._reveal.isActive())
-        elif name in (GO, LEAVE):
+        elif name in (PAUSE_OR_CONTINUE, LEAVE):
             self.leave_stage()
 
     def _open_stage(self) -> None:
@@ -494,7 +494,7 @@ class StageController(WindowPart):
 
     def _pause_after_failover(self) -> None:
         """Pause the clock, so that the user can see the result."""
-        self.state = OVER
+        self.state = FINISHED
         self._session.pause()
         self._session.set_speed(self._previous_pace[0])
         self.stage.show_running(False)
@@ -527,7 +527,7 @@ class StageController(WindowPart):
         self._shown_count = replay.find_phase(wall_s)
         if wall_s >= replay.length_s:
             self._frame.stop()
-            self.state = OVER
+            self.state = FINISHED
             self.stage.show_running(False)
 
     def _show_phase(self, number: int) -> None:
@@ -551,13 +551,13 @@ class StageController(WindowPart):
         if name == PRESENT:
             self.presenting_wanted.emit()
             return
-        if self.state == WHY:
+        if self.state == REQUIREMENTS:
             self._handle_requirements_button(name)
             return
         acts = {
             BACK: lambda: self._show_phase(max(0, self._shown_count - 1)),
-            FORTH: self._step_forward,
-            GO: self._toggle_animation,
+            FORWARD: self._step_forward,
+            PAUSE_OR_CONTINUE: self._toggle_animation,
             REPLAY: self._start_replay,
             EXPORT: self._export_film,
             LEAVE: self.leave_stage,
@@ -580,10 +580,10 @@ class StageController(WindowPart):
 
     def _toggle_animation(self) -> None:
         """Pause or continue the animation. At its end, return to the desk."""
-        if self.state == OVER:
+        if self.state == FINISHED:
             self.leave_stage()
         elif self.state == LIVE:
-            self._session.toggle()
+            self._session.toggle_clock()
         elif self.state == REPLAYING and self._frame.isActive():
             self._elapsed_before_pause_s += self._elapsed.elapsed() / 1000.0
             self._frame.stop()

@@ -166,7 +166,7 @@ class FileOpener(WindowPart):
         gate: QuarantineGate,
     ) -> None:
         super().__init__(shared)
-        self._scripts, self._debriefing, self._choice = scripts, debrief_controller, choice
+        self._scripts, self._debrief_controller, self._choice = scripts, debrief_controller, choice
         self._gate = gate
 
     def choose_file(self) -> None:
@@ -200,7 +200,7 @@ class FileOpener(WindowPart):
             self._open_bundle(Path(name))
             return
         if kind == ".json":
-            self._debriefing.open_file(Path(name))
+            self._debrief_controller.open_file(Path(name))
             return
         try:
             scenario = scenario_files.find_scenario_file(name).load()

@@ -118,7 +118,7 @@ class LessonController(WindowPart):
                     self._get_lesson(), self._has_another_lesson, model.review, model.choices
                 )
             )
-        elif name == cards.AGAIN:
+        elif name == cards.TRY_AGAIN:
             self._show_lesson(self._at)
         elif name == cards.WATCH:
             drill = self._get_drill()

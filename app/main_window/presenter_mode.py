@@ -14,7 +14,7 @@ from app.settings import WindowSettings
 from app.views.topology import TopologyView
 from app.views.topology.notes import PlacedNote
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.docks import PRESENTER, LAYOUT_PROFILES
+from app.widgets.docks import LAYOUT_PROFILES, PRESENTER_PROFILE
 from app.widgets.scroll_container import PageStack
 from engine.drill.running.drill import Drill
 
@@ -135,7 +135,7 @@ class PresenterMode(WindowPart):
         look = self._appearance
         scale = self._store.get(settings.FONT_SCALE)
         self._store.set(settings.STATE_BEFORE_PRESENTING, f"{look.layout} {scale}")
-        look.set_layout(PRESENTER)
+        look.set_layout(PRESENTER_PROFILE)
         look.set_font_scale(max(PRESENTER_TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit_all()

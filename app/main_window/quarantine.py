@@ -8,7 +8,7 @@ from typing import Final
 from app.files import accepted_files, bundle_store, run_files, scenario_files
 from app.files.accepted_files import AcceptedText
 from app.files.bundle import Bundle
-from app.files.bundle_store import BundleStoreError, BundledDrill, BundledRun
+from app.files.bundle_store import BundledDrill, BundledRun, BundleStoreError
 from app.files.run_files import RunFileError
 from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
@@ -32,7 +32,7 @@ from engine.inputs import InputError
 
 SHOWN_RUN_BYTES_MAX: Final = 200_000
 """Maximum number of bytes of a recorded run that are shown. Assumed: nobody reads more."""
-_DRILL, _RUN = "drill ", "run "
+_DRILL_PREFIX, _RUN_PREFIX = "drill ", "run "
 """Prefixes of the item names of a bundle."""
 
 
@@ -47,7 +47,7 @@ class QuarantineGate(WindowPart):
         *start_page_view*: list of drills on the start page, which shows the drills of an imported bundle.
         """
         super().__init__(shared)
-        self._navigation, self._picker = navigation, start_page_view
+        self._navigation, self._start_page_view = navigation, start_page_view
         self._page: QuarantinePage | None = None
         self._accepted = self._read_accepted()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
@@ -115,17 +115,17 @@ class QuarantineGate(WindowPart):
             self._navigation.show_page(page, tr("Bundle from another source"))
             page.focus_list()
 
-        self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
+        self._session.run_task(_build_items(bundle), show, on_cancel=self._navigation.show_home)
 
     def _import_selected(self, bundle: Bundle, names: list[str]) -> None:
         """Check the selection again in slices, then import it. If the user cancels, nothing is imported."""
-        drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
-        runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
+        drills = [name.removeprefix(_DRILL_PREFIX) for name in names if name.startswith(_DRILL_PREFIX)]
+        runs = [name.removeprefix(_RUN_PREFIX) for name in names if name.startswith(_RUN_PREFIX)]
 
         def store_checked(looked_at: tuple[list[BundledDrill], list[AcceptedText]]) -> None:
             self._store_selected(bundle, drills, runs, *looked_at)
 
-        self._session.work(
+        self._session.run_task(
             _check_selection(bundle, drills, runs), store_checked, on_cancel=self._navigation.show_home
         )
 
@@ -147,7 +147,7 @@ class QuarantineGate(WindowPart):
         self._remember_accepted(newly_accepted)
         self._navigation.show_home()
         if drills:
-            self._picker.select_drill(drills[0])
+            self._start_page_view.select_drill(drills[0])
         run_count = sum(file.parent.name == "runs" for file in new_bundle)
         counts = ((len(new_bundle) - run_count, trn("{n} drill", "{n} drills", len(new_bundle) - run_count)),
                   (run_count, trn("{n} recorded run", "{n} recorded runs", run_count)))  # fmt: skip
@@ -352,10 +352,10 @@ def _build_drill_item(bundle: Bundle, drill: BundledDrill) -> BundleItem:
             FileFactRow(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in drill.problems
         ]
         return BundleItem(
-            _DRILL + drill.name, drill.name, facts, drill.text, remark=hindrance, is_importable=False
+            _DRILL_PREFIX + drill.name, drill.name, facts, drill.text, remark=hindrance, is_importable=False
         )
     return BundleItem(
-        _DRILL + drill.name,
+        _DRILL_PREFIX + drill.name,
         scenario.title,
         [*list_scenario_facts(summarize_contents(scenario)), *_build_bundle_facts(bundle)],
         drill.text,
@@ -371,4 +371,6 @@ def _build_run_item(bundle: Bundle, run: BundledRun) -> BundleItem:
     title = tr("Recorded run {name}").format(name=run.name)
     text = bundle.runs[run.name][:SHOWN_RUN_BYTES_MAX].decode("utf-8", "replace")
     facts = [FileFactRow(tr("Recorded run"), escape_invisible(run.description)), *_build_bundle_facts(bundle)]
-    return BundleItem(_RUN + run.name, title, facts, text, remark=run.description, is_importable=run.usable)
+    return BundleItem(
+        _RUN_PREFIX + run.name, title, facts, text, remark=run.description, is_importable=run.usable
+    )

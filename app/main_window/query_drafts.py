@@ -45,7 +45,7 @@ class DebounceTimer(QTimer):
             self.start()
 
 
-OF_A_RUN, CLOSED = "tabs", "closed"
+OPEN_WINDOW_PREFIX, CLOSED_WINDOW_PREFIX = "tabs", "closed"
 """First part of a draft's key: "tabs/RUN/WINDOW" for open windows of a run, "closed/NUMBER/SERVER" for closed ones."""
 
 
@@ -75,7 +75,7 @@ class QueryDraftStore(WindowPart):
         closed_drafts = [
             ClosedWindow(parse_server_name(key.rpartition("/")[2]), text)
             for key, text in drafts.items()
-            if key.partition("/")[0] != OF_A_RUN and text.strip()
+            if key.partition("/")[0] != OPEN_WINDOW_PREFIX and text.strip()
         ]
         self._console.tabs.store_closed_windows(closed_drafts)
         self._console.drafts_changed.connect(self._save_pause.restart_pause)
@@ -94,7 +94,7 @@ class QueryDraftStore(WindowPart):
         ]
         self._tree, self._title = tree, drill.scenario.title
         self._run_known = 0
-        run = f"{OF_A_RUN}/{self._tree_run_id}/"
+        run = f"{OPEN_WINDOW_PREFIX}/{self._tree_run_id}/"
         stored_drafts = {
             key.removeprefix(run): text for key, text in self._load_drafts().items() if key.startswith(run)
         }
@@ -123,13 +123,15 @@ class QueryDraftStore(WindowPart):
         Drafts of other runs that can be resumed are kept.
         """
         for number, closed_window in enumerate(self._console.tabs.closed):
-            yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
-        prefix = f"{OF_A_RUN}/{self._tree_run_id}/"
+            yield f"{CLOSED_WINDOW_PREFIX}/{number}/{closed_window.server}", closed_window.text
+        prefix = f"{OPEN_WINDOW_PREFIX}/{self._tree_run_id}/"
         if self._tree is not None:
             for name, text in self._console.list_drafts().items():
                 yield f"{prefix}{name}", text
         for key in saved_keys:
-            belongs_to_other = key.startswith(f"{OF_A_RUN}/") and not (self._tree and key.startswith(prefix))
+            belongs_to_other = key.startswith(f"{OPEN_WINDOW_PREFIX}/") and not (
+                self._tree and key.startswith(prefix)
+            )
             if belongs_to_other and key.split("/")[1] in self._resumable:
                 yield key, None
 

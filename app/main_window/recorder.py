@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from app.host import RunRecorder, RecordingError
+from app.host import RecordingError, RunRecorder
 from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

@@ -12,7 +12,7 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.charts import ChartView
 from app.views.charts.export import ChartExportError
 from app.views.look_back import PastTimeBar
-from app.widgets.docks import TimeSpan, TimeSpanChooser, TimeChooser, TimeRangeView
+from app.widgets.docks import TimeChooser, TimeRangeView, TimeSpan, TimeSpanChooser
 from app.widgets.layouts import build_row
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_for_file
@@ -111,7 +111,7 @@ class LoadingBar(QWidget):
         self.bar.setToolTip(words.text())
         self.stop = QToolButton()
         self.stop.setText(tr("Cancel"))
-        self.stop.clicked.connect(self._session.cancel)
+        self.stop.clicked.connect(self._session.cancel_task)
         build_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
         self._session.progress_changed.connect(self._show_progress)
         self.hide()
@@ -177,7 +177,7 @@ class ReplayController(WindowPart):
 
     def show_time(self, t_s: float) -> None:
         """Show the run at the time *t_s*, in seconds."""
-        if self._session.show_moment(to_ticks(t_s)):
+        if self._session.show_time(to_ticks(t_s)):
             self._notice.hide_notice()
 
     def _choose_time(self, t_s: float) -> None:
@@ -230,9 +230,9 @@ class ReplayController(WindowPart):
             return
         input_count = len(drill.journal) + offset
         if input_count <= 0:
-            self._session.show_moment(0, before_inputs=True)
+            self._session.show_time(0, before_inputs=True)
         elif input_count <= len(live_drill.journal):
-            self._session.show_moment(live_drill.journal[input_count - 1].tick)
+            self._session.show_time(live_drill.journal[input_count - 1].tick)
 
     def branch_from_shown_time(self) -> None:
         """Start a branch from the shown time."""

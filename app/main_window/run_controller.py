@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtCore import QObject, Signal
 
 from app.files.generated_drills import draw_seed
-from app.host import NullRecorder, RunRecorder, RecordingError
+from app.host import NullRecorder, RecordingError, RunRecorder
 from app.main_window import recorder
-from app.main_window.recorder import ClassRunRecorder, RetryingRecorder, ProfileRecorder
+from app.main_window.recorder import ClassRunRecorder, ProfileRecorder, RetryingRecorder
 from app.main_window.session import HostSession
 from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
 from app.words.language import tr
@@ -173,7 +173,7 @@ class RunController(QObject):
             return
         hashes = [(checkpoint.tick, checkpoint.state_hash) for checkpoint in run.checkpoints]
         self._then = lambda history: self._on_resumed(history, run.run_id)
-        self._session.load(scenario, run.seed, DrillMode(run.mode), inputs, run.tick, hashes)
+        self._session.load_run(scenario, run.seed, DrillMode(run.mode), inputs, run.tick, hashes)
 
     def reopen_run(
         self,
@@ -202,7 +202,7 @@ class RunController(QObject):
         self._then = on_reopened
         tick = to_ticks(report["ended_at_s"])
         mode = DrillMode(report["mode"])
-        self._session.load(
+        self._session.load_run(
             scenario,
             int(report["seed"]),
             mode,
@@ -225,7 +225,7 @@ class RunController(QObject):
             self.branches_changed.emit()
             self.run_rewound.emit(history.drill.tick, message)
 
-        self._session.work(
+        self._session.run_task(
             self.branches.fork_in_slices(tick, before_inputs=before_inputs),
             on_forked,
             on_error=self._report_problem,
@@ -267,7 +267,7 @@ class RunController(QObject):
             )
             self.branches_changed.emit()
 
-        self._session.work(tree.replay_stored_branches(name), open_branch, on_error=self._report_problem)
+        self._session.run_task(tree.replay_stored_branches(name), open_branch, on_error=self._report_problem)
 
     def rename_branch(self, name: str, new_name: str) -> None:
         """Rename a branch of the run."""
@@ -317,10 +317,10 @@ class RunController(QObject):
             self.leave_run()  # not earlier, because a canceled start must keep the run on screen
             self.is_watching = True
             self.run_started.emit(history.drill)
-            self._session.watch(history, at_each_input=True)
+            self._session.watch_run(history, at_each_input=True)
 
         text = tr("The reference solution cannot be played: {problem}.")
-        self._session.work(
+        self._session.run_task(
             play_solution_in_slices(history),
             start_watching,
             on_error=lambda problem: self.message_ready.emit(text.format(problem=said_of(str(problem)))),
@@ -335,7 +335,7 @@ class RunController(QObject):
             self.is_introducing = True
             self._open_run(history, NullRecorder())
 
-        self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
+        self._session.run_task(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
     def watch_best_continuation(self, scenario: Scenario, seed: int, best: SegmentWithBest) -> None:
         """Show the best known continuation step by step, from the time at which it starts.
@@ -350,9 +350,9 @@ class RunController(QObject):
             self.leave_run()
             self.is_watching, self.best = True, best
             self.run_started.emit(history.drill)
-            self._session.watch(history, at_each_input=True, tick=begin)
+            self._session.watch_run(history, at_each_input=True, tick=begin)
 
-        self._session.work(
+        self._session.run_task(
             replay_inputs(history, best.plan, end, lenient=True),
             start_watching,
             on_error=self._report_problem,
@@ -367,11 +367,11 @@ class RunController(QObject):
             self.leave_run()
             self.is_practicing = True
             self.run_started.emit(history.drill)
-            self._session.open(history, NullRecorder())
+            self._session.open_run(history, NullRecorder())
             callback()
 
         own_inputs = best.plan[: best.shared_input_count]
-        self._session.work(
+        self._session.run_task(
             replay_inputs(history, own_inputs, best.tick, lenient=True),
             open_position,
             on_error=self._report_problem,
@@ -400,7 +400,7 @@ class RunController(QObject):
             self._open_run(history, self._create_run_recorder(history.drill))
             self.run_rewound.emit(history.drill.tick, "")
 
-        self._session.work(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
+        self._session.run_task(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
 
     def _slow_down(self) -> None:
         """Reduce the speed so that a person can act.
@@ -414,7 +414,7 @@ class RunController(QObject):
         if self.branches is not None:
             history = self.branches.history
             self.run_started.emit(history.drill)
-            self._session.watch(history, tick=tick)
+            self._session.watch_run(history, tick=tick)
 
     # --- end of a run ---------------------------------------------------------------------------------------
 
@@ -511,7 +511,7 @@ class RunController(QObject):
     def _open_run(self, history: History, run: RunRecorder) -> None:
         self.is_watching, self.best = False, None
         self.run_started.emit(history.drill)
-        self._session.open(history, run)
+        self._session.open_run(history, run)
         notice, self._unrecorded_reason = self._unrecorded_reason, ""
         if notice:  # not earlier, because the start of a run clears the previous message
             self.message_ready.emit(notice)

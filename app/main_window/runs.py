@@ -162,7 +162,7 @@ class BranchController(WindowPart):
         if self.page is None or tree is None or not self._navigation.is_page_shown(self.page):
             return
         page, text = self.page, tr("This branch cannot be replayed: {problem}.")
-        self._session.work(
+        self._session.run_task(
             tree.replay_stored_branches(),
             lambda _: page.show_tree(tree),
             on_error=lambda problem: self._notice.show_warning(text.format(problem=said_of(str(problem)))),

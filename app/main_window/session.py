@@ -64,20 +64,20 @@ class HostSession(QObject):
         host.inbox.wake = self._posted.emit
         self._posted.connect(lambda: host.on_frame(0.0), Qt.ConnectionType.QueuedConnection)
 
-        self.open, self.watch, self.close, self.load = (
+        self.open_run, self.watch_run, self.close, self.load_run = (
             host.open_run,
             host.watch_run,
             host.close,
             host.load_run,
         )
-        self.show_moment, self.show_latest, self.work = host.show_time, host.show_latest, host.run_task
-        self.play, self.pause, self.toggle, self.step = (
+        self.show_time, self.show_latest, self.run_task = host.show_time, host.show_latest, host.run_task
+        self.play, self.pause, self.toggle_clock, self.advance_one_tick = (
             host.play,
             host.pause,
             host.toggle_clock,
             host.advance_one_tick,
         )
-        self.set_speed, self.apply_input, self.cancel, self.on_frame = (
+        self.set_speed, self.apply_input, self.cancel_task, self.on_frame = (
             host.set_speed,
             host.apply_input,
             host.cancel_task,

@@ -10,8 +10,8 @@ from typing import Final
 from PySide6.QtCore import QTimer
 
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.serve.listener import LISTEN_HOST, SqlPorts, PortUnavailableError
-from app.serve.service import LOGIN_NAME, CONNECTION_STRING_TEMPLATES, SqlAddress, format_connection_string
+from app.serve.listener import LISTEN_HOST, PortUnavailableError, SqlPorts
+from app.serve.service import CONNECTION_STRING_TEMPLATES, LOGIN_NAME, SqlAddress, format_connection_string
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClientsDialog
 from app.words.language import tr
 from engine.constants import DRIVER_WINDOW_MARKER, TICKS_PER_S
@@ -143,7 +143,7 @@ class SqlClientPorts(WindowPart):
     def _refuse_to_jump(self, share: float) -> None:
         """Cancel a search while clients are connected, because it would skip hours of their time."""
         if share >= 0.0 and not self._session.is_loading and self._list_connections():
-            self._session.cancel()
+            self._session.cancel_task()
             self._notice.show_warning(tr("SQL clients are connected, so the run stays in real time."))
 
     # --- display in the window

@@ -16,12 +16,12 @@ from app.classroom.messages.team import (
     InputDone,
     InputFailed,
     InstructorMessage,
+    MemberMessage,
     MemberWelcome,
     RoleView,
     TeamDrillEnded,
     TeamRefusal,
     TeamRoles,
-    MemberMessage,
 )
 from app.classroom.team.member import TeamConnection
 from app.main_window import signature

@@ -19,10 +19,10 @@ from app.classroom.messages.replies import (
     InstructorPresence,
     PaceState,
     RunShown,
+    SeatMessage,
     SeatRefusal,
     SeatWelcome,
     ShownPosition,
-    SeatMessage,
     VerdictMessage,
 )
 from app.classroom.models import INJECT
@@ -94,7 +94,7 @@ class WindowSeat(QObject):
         window: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._attendance, self._session, self._play, self._notice = gui_seat, session, play, notice
+        self._gui_seat, self._session, self._play, self._notice = gui_seat, session, play, notice
         self._orders = gui_seat.orders
         self._window = window
         self._reflects, self._has_reflected = False, False
@@ -128,17 +128,17 @@ class WindowSeat(QObject):
         self._session.running_changed.disconnect(self._keep_frozen)
         self._play.reflection_finished.disconnect(self._send_reflection)
         self._return_to_own_run()
-        self._attendance.disconnect()
+        self._gui_seat.disconnect()
         self.state_shown.emit("")
 
     @property
     def hand(self) -> str | None:
         """Question of the person; None if the hand is not raised."""
-        return self._attendance.link.hand
+        return self._gui_seat.link.hand
 
     def raise_hand(self, question: str | None) -> None:
         """Raise the hand with *question*. None lowers the hand."""
-        self._attendance.raise_hand(question)
+        self._gui_seat.raise_hand(question)
         self._emit_state()
         if question is None:
             self._notice.show_info(tr("Your hand is lowered."))
@@ -147,8 +147,8 @@ class WindowSeat(QObject):
 
     def toggle_observation_consent(self) -> None:
         """Permit the instructor to observe the seat, or withdraw the permission."""
-        allowed = not self._attendance.link.consent
-        self._attendance.set_observation_consent(allowed)
+        allowed = not self._gui_seat.link.consent
+        self._gui_seat.set_observation_consent(allowed)
         if allowed:
             self._notice.show_info(
                 tr("The instructor may watch your seat now. You are notified when that happens.")
@@ -163,14 +163,14 @@ class WindowSeat(QObject):
         orders = self._orders
         if orders.is_watched != was_watched:
             self._notice.show_info(OBSERVATION_TEXTS[orders.is_watched]())
-        if orders.is_held != self._attendance.link.held:
-            self._attendance.report_takeover(orders.is_held)
+        if orders.is_held != self._gui_seat.link.held:
+            self._gui_seat.report_takeover(orders.is_held)
             self._notice.show_info(TAKEOVER_TEXTS[orders.is_held]())
         self._emit_state()
 
     def _describe_attempt(self) -> str:
         """Describe the current connection attempt and its duration."""
-        link, waited_s = self._attendance.link, time.monotonic() - self._attempt_start_s
+        link, waited_s = self._gui_seat.link, time.monotonic() - self._attempt_start_s
         text = (
             tr("Connecting to {addresses}… {n} s").format(
                 addresses=", ".join(link.dialed_addresses), n=int(waited_s)
@@ -185,12 +185,12 @@ class WindowSeat(QObject):
         return text
 
     def _emit_state(self) -> None:
-        link = self._attendance.link
-        if self._attendance.phase is SeatPhase.ENDED and self._orders.is_over:
+        link = self._gui_seat.link
+        if self._gui_seat.phase is SeatPhase.ENDED and self._orders.is_over:
             self._set_label(tr("the class has ended"))
             return
         known_state = (
-            (True, tr(PHASE_LABELS[self._attendance.phase])),
+            (True, tr(PHASE_LABELS[self._gui_seat.phase])),
             (link.hand is not None, tr("hand raised")),
             (self._orders.is_watched, tr("watched by the instructor")),
             (link.held, tr("controlled by the instructor")),
@@ -243,43 +243,43 @@ class WindowSeat(QObject):
             if not self._session.is_loading:  # another run has replaced this run
                 self._give_up()
             return
-        if self._attendance.phase is SeatPhase.ENDED and not self._orders.is_over:
+        if self._gui_seat.phase is SeatPhase.ENDED and not self._orders.is_over:
             self._give_up()  # the log cannot be written
             return
-        if self._attendance.phase is SeatPhase.JOINING:
+        if self._gui_seat.phase is SeatPhase.JOINING:
             self.join_progressed.emit(self._describe_attempt())
-        self._attendance.change_phase(
-            SeatEvent.CONNECT if self._attendance.link.is_answering else SeatEvent.DISCONNECT
+        self._gui_seat.change_phase(
+            SeatEvent.CONNECT if self._gui_seat.link.is_answering else SeatEvent.DISCONNECT
         )
         self._emit_state()
         if self.replay is not None:  # without the host, only the person can close the shared runs
-            self.replay.leave.setVisible(not self._attendance.link.is_answering)
+            self.replay.leave.setVisible(not self._gui_seat.link.is_answering)
         if self._history is not None and self._session.history is not self._history:
-            self._attendance.change_phase(SeatEvent.END)  # another run is on screen
-            if self._attendance.is_delivered:
+            self._gui_seat.change_phase(SeatEvent.END)  # another run is on screen
+            if self._gui_seat.is_delivered:
                 self._give_up()
             return
         while not self._is_replaying:
             try:
-                self._handle_message(self._attendance.link.incoming.get_nowait())
+                self._handle_message(self._gui_seat.link.incoming.get_nowait())
             except Empty:
                 break
         if self._is_replaying or not self._timer.isActive():
             return
         self._apply_limit()
         self._apply_instructions()
-        if self._orders.is_over and self._attendance.is_recording:
+        if self._orders.is_over and self._gui_seat.is_recording:
             self._end_class()
-        link = self._attendance.link
+        link = self._gui_seat.link
         if link.over and self._reflects and self._is_exam and self.form is None:
             self._ask_for_reflection()
         if link.over and not (link.has_host or self._is_reported):
             self._is_reported = True
-            self._notice.show_info(tr("Hand in your log: {file}").format(file=self._attendance.log_file))
+            self._notice.show_info(tr("Hand in your log: {file}").format(file=self._gui_seat.log_file))
 
     def _handle_message(self, message: SeatMessage) -> None:
-        if isinstance(message, SeatWelcome) and not self._attendance.is_same_part(message):
-            self.part_changed.emit(message.part, self._attendance.link.consent)
+        if isinstance(message, SeatWelcome) and not self._gui_seat.is_same_part(message):
+            self.part_changed.emit(message.part, self._gui_seat.link.consent)
             return
         was_frozen, was_watched = self._orders.is_frozen, self._orders.is_watched
         self._orders.apply_message(message)
@@ -322,7 +322,7 @@ class WindowSeat(QObject):
 
     def _send_reflection(self, reflection: Reflection | None) -> None:
         if reflection is not None and self._reflects:
-            self._attendance.send_reflection(reflection)
+            self._gui_seat.send_reflection(reflection)
         self._has_reflected = True
         self._announce_points()
 
@@ -331,12 +331,12 @@ class WindowSeat(QObject):
             self._notice.show_info(self._points)
 
     def _begin_run(self, welcome: SeatWelcome) -> None:
-        history, inputs, tick = self._attendance.prepare_run(welcome)
+        history, inputs, tick = self._gui_seat.prepare_run(welcome)
         self._history, self._reflects = history, welcome.reflect
         self.joined.emit()
 
         def attend_class(history: History) -> None:
-            self._play.start_class_run(history, self._attendance, self._reflects)
+            self._play.start_class_run(history, self._gui_seat, self._reflects)
             self._notice.show_info(self._describe_seat(welcome))
             self._should_resume = True
             self._follow_instructor()
@@ -345,9 +345,9 @@ class WindowSeat(QObject):
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
         """Describe the seat: number, name, reason for waiting, and a different program version of the host."""
-        name = welcome.name or self._attendance.name
+        name = welcome.name or self._gui_seat.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
-        if name != self._attendance.name:
+        if name != self._gui_seat.name:
             lines.append(tr("Somebody else has your name, so yours has a number."))
         if self._orders.is_frozen and not self._is_run_started:
             lines.append(tr("The instructor starts the clock for all."))
@@ -359,7 +359,7 @@ class WindowSeat(QObject):
                 )
             )
         lines += [
-            tr("Instructor: {text}").format(text=message.text) for message in self._attendance.missed_messages
+            tr("Instructor: {text}").format(text=message.text) for message in self._gui_seat.missed_messages
         ]
         return " ".join(lines)
 
@@ -380,21 +380,23 @@ class WindowSeat(QObject):
 
         def on_replayed(history: History) -> None:
             if self._is_replaying:  # the person has not left the class meanwhile
-                self._attendance.change_phase(SeatEvent.REPLAYED)
+                self._gui_seat.change_phase(SeatEvent.REPLAYED)
                 self._emit_state()
                 callback(history)
 
         self._play.leave_run()
-        self._session.work(slices, on_replayed, on_cancel=self._give_up, on_error=lambda _: self._give_up())
+        self._session.run_task(
+            slices, on_replayed, on_cancel=self._give_up, on_error=lambda _: self._give_up()
+        )
 
     @property
     def _is_replaying(self) -> bool:
-        return self._attendance.phase is SeatPhase.REPLAYING
+        return self._gui_seat.phase is SeatPhase.REPLAYING
 
     def _give_up(self, reason: str = "") -> None:
         """End the seat because its run can no longer be recorded, or because of *reason*."""
         self._timer.stop()
-        self._attendance.disconnect()
+        self._gui_seat.disconnect()
         if self._session.history is self._history:
             self._session.pause()
         self._emit_state()
@@ -408,11 +410,11 @@ class WindowSeat(QObject):
     @property
     def phase(self) -> SeatPhase:
         """Return the phase of the seat."""
-        return self._attendance.phase
+        return self._gui_seat.phase
 
     def _end_class(self) -> None:
         """Open the debrief of the run that the instructor has ended. Unsent inputs are still sent to the host."""
-        self._attendance.change_phase(SeatEvent.END)
+        self._gui_seat.change_phase(SeatEvent.END)
         self._emit_state()
         self.class_over.emit()
         debriefed = self._history is not None and self._history.drill.finished and not self._is_exam
@@ -425,7 +427,7 @@ class WindowSeat(QObject):
         if self._orders.is_frozen != was_frozen:
             if was_frozen:
                 self._notice.hide_notice()
-            elif self._attendance.is_recording:
+            elif self._gui_seat.is_recording:
                 self._announce_freeze()
         if self._orders.is_over:
             self._return_to_own_run()
@@ -437,7 +439,7 @@ class WindowSeat(QObject):
         """Return whether the run must be paused."""
         return (
             self._orders.is_frozen or self._at_limit or self._is_ahead or self._orders.is_over
-            or self.replay is not None or not self._attendance.is_recording
+            or self.replay is not None or not self._gui_seat.is_recording
         )  # fmt: skip
 
     def _follow_instructor(self) -> None:
@@ -450,7 +452,7 @@ class WindowSeat(QObject):
         elif self._should_resume and not self._should_pause:
             self._should_resume = False
             self._session.play()
-        self._attendance.report_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
+        self._gui_seat.report_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
 
     def _announce_break(self, message: PaceState) -> None:
         if message.break_s is not None:
@@ -476,12 +478,12 @@ class WindowSeat(QObject):
     def _rewind(self, instruction: InstructionMessage) -> None:
         """Rewind to the time that the instructor requests."""
         tick = instruction.tick or 0
-        history, inputs = self._attendance.rewind(tick)
+        history, inputs = self._gui_seat.rewind(tick)
         self._history = history
 
         def resume_class(replayed_run: History) -> None:
-            self._attendance.finish_rewind(instruction.number)
-            self._play.start_class_run(replayed_run, self._attendance, self._reflects)
+            self._gui_seat.finish_rewind(instruction.number)
+            self._play.start_class_run(replayed_run, self._gui_seat, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction.text))
             self._should_resume = True
             self._follow_instructor()
@@ -497,17 +499,17 @@ class WindowSeat(QObject):
     def _apply_instructions(self) -> None:
         if self.replay is not None:
             return
-        if self._attendance.is_recording and (order := self._orders.take_rewind()) is not None:
+        if self._gui_seat.is_recording and (order := self._orders.take_rewind()) is not None:
             self._rewind(order)
             return
         live = self._session.live_drill
-        if live is None or not self._attendance.has_run:
+        if live is None or not self._gui_seat.has_run:
             return
         while (message := self._orders.take_due_instruction(live.tick)) is not None:
             if message.what == INJECT:
                 self._session.show_latest()  # the past is read-only
                 self._play.is_ended_by_instructor = message.text == FINISH_LINE and not live.finished
-                self._attendance.apply_inject(message.number, message.text, self._session.apply_input)
+                self._gui_seat.apply_inject(message.number, message.text, self._session.apply_input)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=message.text))
-                self._attendance.record_message_shown(message.number)
+                self._gui_seat.record_message_shown(message.number)

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Final
 
 from app.files.folders import raise_file_limit
-from app.host import RunHost, InputResult
+from app.host import InputResult, RunHost
 from app.serve.session import TdsSession
 from app.serve.wire import SocketStream, create_tls_contexts
 from engine.constants import PRODUCT_VERSIONS
@@ -24,7 +24,7 @@ from engine.tsql.query import planner
 
 BROWSER_PORT: Final = 1434
 """UDP port of the SQL Server Browser. Clients use no other port. Documented."""
-TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
+BROADCAST_REQUEST, UNICAST_REQUEST, NAMED_INSTANCE_REQUEST = 0x02, 0x03, 0x04
 """CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: the instance named in the request."""
 BROWSER_RESPONSE_TYPE: Final = 0x05
 INSTANCE_NAME_BYTES_MAX: Final = 32
@@ -40,11 +40,11 @@ def encode_browser_response(request: bytes, instances: InstancePorts) -> bytes:
     Return no bytes if the request is invalid or names an unknown instance.
     """
     kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
-    if kind == bytes([NAMED]) and 0 < len(name) <= INSTANCE_NAME_BYTES_MAX:
+    if kind == bytes([NAMED_INSTANCE_REQUEST]) and 0 < len(name) <= INSTANCE_NAME_BYTES_MAX:
         instances = {
             instance: entry for instance, entry in instances.items() if instance.lower() == name.lower()
         }
-    elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
+    elif request not in (bytes([BROADCAST_REQUEST]), bytes([UNICAST_REQUEST])):
         return b""
     answer = "".join(
         f"ServerName;LOCALHOST;InstanceName;{instance};IsClustered;No;Version;{version};tcp;{port};;"

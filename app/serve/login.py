@@ -31,7 +31,7 @@ here the transaction is reset as well.
 """
 
 DEFAULT_PACKET_SIZE: Final = 4096
-SIZE_MIN, SIZE_MAX = 512, 32767
+PACKET_SIZE_MIN, PACKET_SIZE_MAX = 512, 32767
 """Minimum and maximum packet size that a login may request, in bytes [MS-TDS 2.2.6.4]."""
 MESSAGE_BYTES_MAX: Final = 16_000_000
 """Maximum size of an executed message in bytes. Assumed."""
@@ -116,7 +116,7 @@ class MessageAssembler:
                 self._kind, self._resets = kind, bool(status & RESET_CONNECTION)
             if self._skipped_count:
                 self._skipped_count += length
-                if self._skipped_count > BATCH_PACKETS_MAX * SIZE_MAX:
+                if self._skipped_count > BATCH_PACKETS_MAX * PACKET_SIZE_MAX:
                     raise MalformedPacketError("the message has no end")
             else:
                 self._body += self._waiting[PACKET_HEADER.size : length]
@@ -291,7 +291,7 @@ def read_login(body: bytes) -> LoginPacket:
         if name == "password":
             raw = bytes(_unscramble(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
-    packet_size = min(max(size or DEFAULT_PACKET_SIZE, SIZE_MIN), SIZE_MAX)
+    packet_size = min(max(size or DEFAULT_PACKET_SIZE, PACKET_SIZE_MIN), PACKET_SIZE_MAX)
     return LoginPacket(
         tds_version=tds,
         packet_size=packet_size,

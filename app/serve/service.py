@@ -14,8 +14,8 @@ from typing import Final, TextIO
 
 from msgspec import Struct
 
-from app.host import RunHost, RunRecorder, InputResult
-from app.serve.listener import BROWSER_PORT, LISTEN_HOST, SqlPorts, PortUnavailableError
+from app.host import InputResult, RunHost, RunRecorder
+from app.serve.listener import BROWSER_PORT, LISTEN_HOST, PortUnavailableError, SqlPorts
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
 from engine.events import Event, SqlDoneData

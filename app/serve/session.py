@@ -12,8 +12,8 @@ from app.host import InputResult
 from app.serve import login as logins
 from app.serve import types
 from app.serve.login import (
-    MESSAGE_BYTES_MAX,
     DEFAULT_PACKET_SIZE,
+    MESSAGE_BYTES_MAX,
     EncryptionOption,
     LoginPacket,
     MalformedPacketError,
@@ -24,8 +24,8 @@ from app.serve.login import (
 from app.serve.requests import (
     OUTPUT_PREFIX,
     CursorNotFoundError,
-    OpenCursors,
     InvalidParameterError,
+    OpenCursors,
     PreparedStatements,
     SqlRequest,
     UnsupportedRequestError,

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from app.serve.login import TDS_7_2, TDS_7_3
 from engine.drill.judging.shapes import ReportRow
 from engine.tsql.scalars.types import (
-    WIDE_DECIMAL_CONTEXT,
     UNLIMITED_LENGTH,
+    WIDE_DECIMAL_CONTEXT,
     SqlType,
     encode_code_page,
     parse_sql_type,
@@ -431,7 +431,7 @@ def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]]
 ROW_STATUS_COLUMN: Final = "ROWSTAT"
 ROW_FETCHED: Final = 1
 HIDDEN_COLUMN: Final = 0x2000
-_EXPRESSION, _OF_DRIVER = 0x04, 0x10
+_EXPRESSION_COLUMN, _DRIVER_ONLY_COLUMN = 0x04, 0x10
 
 
 def encode_cursor_columns(result: ReportRow, tds: int) -> bytes:
@@ -445,7 +445,7 @@ def encode_cursor_columns(result: ReportRow, tds: int) -> bytes:
         names, [*build_columns(result, tds), _build_status_column(tds)], tds, hidden_count=1
     )
     columns = b"".join(
-        bytes([index & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if index == len(names) else 0)])
+        bytes([index & 0xFF, 0, _EXPRESSION_COLUMN | (_DRIVER_ONLY_COLUMN if index == len(names) else 0)])
         for index in range(1, len(names) + 1)
     )
     return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(columns)) + columns

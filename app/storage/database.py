@@ -13,8 +13,8 @@ from msgspec import Struct
 from app.files.folders import make_file_private
 from app.storage import problems
 from app.storage.problems import (
-    StorageProblemKind,
     StorageError,
+    StorageProblemKind,
     build_missing_error,
     build_storage_error,
     refuse_special_files,

@@ -17,10 +17,10 @@ from app.view_models.faces import (
     ClientDisplay,
     CopyDisplay,
     LinkDisplay,
-    TopologyContents,
     QueueDisplay,
     ServerDisplay,
     StatusIndicator,
+    TopologyContents,
 )
 from app.words import formatting
 from app.words.language import mark, tr
@@ -116,7 +116,7 @@ def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
         links=tuple(
             replace(
                 face, status=_NOT_QUERIED_INDICATOR, notes=(), measured=tr("query the servers"), active=False,
-                log_kb_per_s=0.0, acknowledged=False, pinged=False,
+                log_kb_per_s=0.0, has_synchronous_commit=False, has_pings=False,
             )
             for face in contents.links
         ),
@@ -416,22 +416,24 @@ def _list_session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
         if copy.mirroring.guid is None:
             continue
         for peer, pairs in ((copy.mirroring.partner, partners), (copy.mirroring.witness, witnesses)):
-            if peer in world.instances and pairs.get((copy.server, str(peer))) != SERVING:
+            if peer in world.instances and pairs.get((copy.server, str(peer))) != SERVING_RANK:
                 server_pair = (copy.server, str(peer))
-                pairs[server_pair] = min(_get_precedence(world, copy), pairs.get(server_pair, NOT_PRINCIPAL))
+                pairs[server_pair] = min(
+                    _get_precedence(world, copy), pairs.get(server_pair, NOT_PRINCIPAL_RANK)
+                )
     for kind, pairs in (("mirroring", partners), ("witness", witnesses)):
         for a, b in sorted(pairs, key=pairs.__getitem__):
             yield a, b, kind
 
 
-SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
+SERVING_RANK, PRINCIPAL_RANK, NOT_PRINCIPAL_RANK = range(3)
 """Ranks of the ends of a session: open principal, other principal, not a principal. The lowest rank is first."""
 
 
 def _get_precedence(world: World, copy: DatabaseCopy) -> int:
     if copy.mirroring.role is not Role.PRINCIPAL:
-        return NOT_PRINCIPAL
-    return SERVING if serving.is_serving(world, copy.key) else PRINCIPAL
+        return NOT_PRINCIPAL_RANK
+    return SERVING_RANK if serving.is_serving(world, copy.key) else PRINCIPAL_RANK
 
 
 def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:

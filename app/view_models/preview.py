@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import fields
 
-from app.view_models.faces import ClientDisplay, LinkDisplay, TopologyContents, ServerDisplay
+from app.view_models.faces import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import build_topology_contents, list_copy_displays
 from app.words import formatting

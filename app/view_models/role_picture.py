@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from app.view_models import group_picture
-from app.view_models.faces import ClientDisplay, LinkDisplay, TopologyContents, ServerDisplay, StatusIndicator
+from app.view_models.faces import ClientDisplay, LinkDisplay, ServerDisplay, StatusIndicator, TopologyContents
 from app.view_models.picture import HUNG_INDICATOR, POWERLESS_INDICATORS
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import RoleSpec
@@ -78,6 +78,6 @@ def _limit_link(display: LinkDisplay, world: World, role: RoleSpec) -> LinkDispl
     if is_seen:
         return display
     return replace(
-        display, status=_UNSEEN_LINK_INDICATOR, notes=(), measured="", active=False, log_kb_per_s=0.0, acknowledged=False,
-        pinged=False,
+        display, status=_UNSEEN_LINK_INDICATOR, notes=(), measured="", active=False, log_kb_per_s=0.0, has_synchronous_commit=False,
+        has_pings=False,
     )  # fmt: skip

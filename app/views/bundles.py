@@ -28,7 +28,7 @@ TITLE_LENGTH_MAX: Final = 200
 """Maximum number of characters of a title, equal to the limit of scenarios."""
 ROW_HEIGHT_LINES: Final = 1.5
 """Height of a row in line heights."""
-_KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_KEY_ROLE, _PART_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class BundleRow(Struct, frozen=True):
@@ -85,11 +85,11 @@ class ImportedBundlesDialog(QDialog):
                 count,
             ]
             top = self._build_row("  ·  ".join(parts))
-            top.setData(0, _KEPT, bundle)
+            top.setData(0, _KEY_ROLE, bundle)
             for kind, entries in (("drill", bundle.drills), ("run", bundle.runs)):
                 for key, text in entries:
                     part = self._build_row(escape_invisible(text))
-                    part.setData(0, _PART, (kind, key))
+                    part.setData(0, _PART_ROLE, (kind, key))
                     top.addChild(part)
             self.tree.addTopLevelItem(top)
             top.setExpanded(True)
@@ -108,11 +108,11 @@ class ImportedBundlesDialog(QDialog):
     def _show_buttons(self) -> None:
         item = self.tree.currentItem()
         self.remove.setEnabled(item is not None)
-        self.open_button.setEnabled(item is not None and item.data(0, _PART) is not None)
+        self.open_button.setEnabled(item is not None and item.data(0, _PART_ROLE) is not None)
 
     def _open(self) -> None:
         item = self.tree.currentItem()
-        part = item.data(0, _PART) if item is not None else None
+        part = item.data(0, _PART_ROLE) if item is not None else None
         if part is not None:
             self.close()
             (self.drill_wanted if part[0] == "drill" else self.run_wanted).emit(part[1])
@@ -121,7 +121,7 @@ class ImportedBundlesDialog(QDialog):
         item = self.tree.currentItem()
         top = (item.parent() or item) if item is not None else None
         if top is not None:
-            kept_file = top.data(0, _KEPT)
+            kept_file = top.data(0, _KEY_ROLE)
             self.removal_wanted.emit(kept_file.key, kept_file.title)
 
 
@@ -150,7 +150,7 @@ class NewBundleDialog(QDialog):
         self.drills.setAccessibleName(tr("Drills in the bundle"))
         for name, title in drills:
             item = QListWidgetItem(f"{escape_invisible(title)}  ·  {name}")
-            item.setData(_PART, name)
+            item.setData(_PART_ROLE, name)
             item.setSizeHint(QSize(0, round(self.fontMetrics().height() * ROW_HEIGHT_LINES)))
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked)
@@ -170,7 +170,7 @@ class NewBundleDialog(QDialog):
     def list_selected_drills(self) -> list[str]:
         """Return the names of the selected drills."""
         items = (self.drills.item(row) for row in range(self.drills.count()))
-        return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
+        return [item.data(_PART_ROLE) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def _show_button(self) -> None:
         self.save.setEnabled(bool(self.list_selected_drills() and self.title_field.text().strip()))

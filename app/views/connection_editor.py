@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.view_models.connection_string import (
+    build_change_input,
     build_connection_string,
     describe_driver,
-    build_change_input,
     read_driver_log,
 )
 from app.widgets import theme

@@ -39,8 +39,8 @@ KEYBOARD_REASONS: Final = (
     Qt.FocusReason.ShortcutFocusReason,
 )
 
-REVERTED, FELT, NOT_FELT = mark("undone"), mark("active"), mark("not detected")
-_STATE_SYMBOLS: Final = {REVERTED: ("✓", "muted"), FELT: ("●", "bad"), NOT_FELT: ("○", "warn")}
+REVERTED, EFFECTIVE, NOT_EFFECTIVE = mark("undone"), mark("active"), mark("not detected")
+_STATE_SYMBOLS: Final = {REVERTED: ("✓", "muted"), EFFECTIVE: ("●", "bad"), NOT_EFFECTIVE: ("○", "warn")}
 """State -> symbol and theme color."""
 
 
@@ -48,7 +48,7 @@ def describe_state(fault: Fault) -> str:
     """Return the label of a fault's state."""
     if fault.reverted_tick is not None:
         return REVERTED
-    return FELT if fault.effective_tick is not None else NOT_FELT
+    return EFFECTIVE if fault.effective_tick is not None else NOT_EFFECTIVE
 
 
 def format_input_line(fault: Fault) -> str:
@@ -205,7 +205,7 @@ class FaultTable(QWidget):
         self.tools = {"ledger.revert": QAction(tr("&Undo"), self)}
         """Actions by command name, also for menus and the palette."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
-        keys.bind(self.tools, keys.resolve_keys(keys.SSMS))
+        keys.bind(self.tools, keys.resolve_keys(keys.SSMS_SCHEME))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
         self.detail = QLabel()
@@ -257,7 +257,9 @@ class FaultTable(QWidget):
         self._shown_faults = ledger
         # if the true state is hidden, faults of the scenario must stay hidden
         own_faults = (
-            ledger if self._drill.permissions.shows_truth else _filter_requested_faults(ledger, self._drill.journal)
+            ledger
+            if self._drill.permissions.shows_truth
+            else _filter_requested_faults(ledger, self._drill.journal)
         )
         shown_faults = (
             [f for f in own_faults if f.reverted_tick is None]

@@ -172,14 +172,17 @@ RUN_COLUMNS: Final[tuple[TableColumn[FinishedRunRow], ...]] = (
 TITLE_COLUMN: Final = 1
 """Index of the column with the drill's title."""
 
-GOOD, FAIR = 80.0, 50.0
+GOOD_SCORE_MIN, FAIR_SCORE_MIN = 80.0, 50.0
 """Minimum points for green and for yellow, as in the ring of the debrief."""
 
 OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRunRow], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
-    (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
-    (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
-    (mark("Under 50 points"), lambda run: run.score is not None and run.score < FAIR),
+    (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD_SCORE_MIN),
+    (
+        mark("50 to 80 points"),
+        lambda run: run.score is not None and FAIR_SCORE_MIN <= run.score < GOOD_SCORE_MIN,
+    ),
+    (mark("Under 50 points"), lambda run: run.score is not None and run.score < FAIR_SCORE_MIN),
     (mark("No score"), lambda run: run.score is None),
     (mark("With lost transactions"), lambda run: run.lost_transactions > 0),
 )

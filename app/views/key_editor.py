@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 
 from app.widgets import keys, theme
 from app.widgets.keys import (
-    SHORTCUT_COMMANDS,
-    KEY_SCHEMES,
     FOCUS_SCOPES,
-    SSMS,
-    ShortcutCommand,
+    KEY_SCHEMES,
+    SHORTCUT_COMMANDS,
+    SSMS_SCHEME,
     KeyConflict,
     KeysByCommand,
+    ShortcutCommand,
 )
 from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
@@ -118,7 +118,7 @@ class KeyEditor(QDialog):
         self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("Use &default"))
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
-        self.show_keys(SSMS, {})
+        self.show_keys(SSMS_SCHEME, {})
         theme.call_after_events(self, theme.PALETTE_EVENTS, self._check_keys)
 
     def _lay_out(self) -> None:

@@ -17,7 +17,7 @@ BUTTON_TEXTS: Final[Mapping[str, str]] = {
     names.HINT: mark("H&int"),
     names.WAIT: mark("I would &wait"),
     names.ANSWER: mark("Show the &answer"),
-    names.AGAIN: mark("Try a&gain"),
+    names.TRY_AGAIN: mark("Try a&gain"),
     names.WATCH: mark("Watch the &best continuation"),
     names.PLAY: mark("&Play from here"),
     names.SKIP: mark("&Skip"),

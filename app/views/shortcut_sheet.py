@@ -10,7 +10,7 @@ from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QTextBrowser, QWidget
 
 from app.widgets import keys, theme
-from app.widgets.keys import SHORTCUT_COMMANDS, ShortcutCommand, KeysByCommand
+from app.widgets.keys import SHORTCUT_COMMANDS, KeysByCommand, ShortcutCommand
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
@@ -44,7 +44,7 @@ class ShortcutSheet(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Keys"))
-        self._scheme, self._keys = keys.SSMS, keys.resolve_keys(keys.SSMS)
+        self._scheme, self._keys = keys.SSMS_SCHEME, keys.resolve_keys(keys.SSMS_SCHEME)
         self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the shortcuts"))
         self.field.setClearButtonEnabled(True)

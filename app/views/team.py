@@ -280,14 +280,14 @@ class RolePanel(QWidget):
         self.result.setFont(theme.resize_font(self.result.font(), RESULT_SCALE, bold=True))
         for part in (self.waiting, self.start, self.result, self.points):
             part.hide()
-        self.line, self.begin = QLineEdit(), QComboBox()
-        self.begin.addItem(tr("Insert…"))
+        self.line, self.line_beginning = QLineEdit(), QComboBox()
+        self.line_beginning.addItem(tr("Insert…"))
         self.line.setPlaceholderText(tr("An input of your role, such as: {example}").format(example=example))
         for beginning in _list_line_beginnings(welcome):
-            self.begin.addItem(beginning)
-        self.begin.setAccessibleName(tr("Allowed inputs for your role"))
-        self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
-        self.begin.activated.connect(self._insert_line_beginning)
+            self.line_beginning.addItem(beginning)
+        self.line_beginning.setAccessibleName(tr("Allowed inputs for your role"))
+        self.line_beginning.setToolTip(tr("Puts the beginning of a line into the field on the right"))
+        self.line_beginning.activated.connect(self._insert_line_beginning)
         self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("Read &back")), QPushButton(tr("&Confirm"))
         self.hand = QPushButton(tr("Raise or lower &hand"))
@@ -300,7 +300,7 @@ class RolePanel(QWidget):
         for button in (self.send, self.read_back, self.confirm, self.hand, self.start):
             button.setAutoDefault(False)
         self._actions = (
-            self.begin,
+            self.line_beginning,
             self.line,
             self.send,
             self.read_back,
@@ -308,7 +308,9 @@ class RolePanel(QWidget):
             self.hand,
             self.start,
         )
-        row = build_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
+        row = build_row(
+            self.line_beginning, (self.line, 1), self.send, self.read_back, self.confirm, self.hand
+        )
         waiting = build_row((self.waiting, 1), self.start)
         build_widget_column(
             waiting, (self.calls, 1), self.result, self.points, self.answer, row, parent=self, margins=0
@@ -367,9 +369,9 @@ class RolePanel(QWidget):
         return next((call for call in orders if predicate(call)), None)
 
     def _insert_line_beginning(self) -> None:
-        if self.begin.currentIndex() > 0:
-            self.line.setText(f"{self.begin.currentText()} ")
-            self.begin.setCurrentIndex(0)
+        if self.line_beginning.currentIndex() > 0:
+            self.line.setText(f"{self.line_beginning.currentText()} ")
+            self.line_beginning.setCurrentIndex(0)
         self.line.setFocus()
 
     def _send_line(self) -> None:

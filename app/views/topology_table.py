@@ -12,9 +12,9 @@ from app.view_models.faces import (
     ClientDisplay,
     CopyDisplay,
     LinkDisplay,
-    TopologyContents,
     ServerDisplay,
     StatusIndicator,
+    TopologyContents,
 )
 from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
 from app.view_models.picture import (

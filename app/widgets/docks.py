@@ -77,8 +77,13 @@ class TimeSpanChooser(Protocol):
         """Signal: a Span, or None."""
 
 
-LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
-LAYOUT_PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
+LEARNER_PROFILE, INSTRUCTOR_PROFILE, AUTHOR_PROFILE, PRESENTER_PROFILE = (
+    "learner",
+    "instructor",
+    "author",
+    "presenter",
+)
+LAYOUT_PROFILES: Final = (LEARNER_PROFILE, INSTRUCTOR_PROFILE, AUTHOR_PROFILE, PRESENTER_PROFILE)
 
 
 def _accept_any_world(_: World) -> object:
@@ -130,44 +135,44 @@ class DockSpec(Struct, frozen=True):
 
 CENTRAL_AREA: Final = Qt.DockWidgetArea.NoDockWidgetArea
 """Area of the central view, which is not a dock. All docks are around it."""
-_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_LEFT_AREA, _RIGHT_AREA = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM_AREA = Qt.DockWidgetArea.BottomDockWidgetArea
 
 DOCK_SPECS: Final = (
-    DockSpec("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT, 0, "brief", "F4",
-         profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
+    DockSpec("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT_AREA, 0, "brief", "F4",
+         profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE, AUTHOR_PROFILE)),
     DockSpec("topology", mark("Topology"), "app.views.topology:TopologyView", CENTRAL_AREA, 0, "topology", "Alt+1"),
     DockSpec("console", mark("SQL windows"), "app.views.console:Console", _BOTTOM_AREA, 0, "console", "Alt+2",
-         profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
-    DockSpec("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
-         profiles=(LEARNER, INSTRUCTOR, PRESENTER)),
-    DockSpec("timing", mark("Timing"), "app.views.timing:TimingPanel", _RIGHT, 1, "timing",
+         profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE, AUTHOR_PROFILE)),
+    DockSpec("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT_AREA, 0, "charts", "Alt+4",
+         profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE, PRESENTER_PROFILE)),
+    DockSpec("timing", mark("Timing"), "app.views.timing:TimingPanel", _RIGHT_AREA, 1, "timing",
          action_text=mark("Failover timing"),
          shows_truth=True, is_extra=True),
-    DockSpec("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
+    DockSpec("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT_AREA, 1, "logs", "Alt+5",
          action_text=mark("SQL Server logs")),
-    DockSpec("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs",
+    DockSpec("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT_AREA, 1, "logs",
          action_text=mark("State change trace"), is_extra=True),
-    DockSpec("monitor", mark("Monitor"), "app.views.monitor:MirroringMonitor", _RIGHT, 1, "monitor", "Alt+3",
-         action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
+    DockSpec("monitor", mark("Monitor"), "app.views.monitor:MirroringMonitor", _RIGHT_AREA, 1, "monitor", "Alt+3",
+         action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE),
          is_available=_can_be_mirrored, absent_message=mark("This drill has no mirrored database.")),
-    DockSpec("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", shows_truth=True),
-    DockSpec("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
+    DockSpec("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT_AREA, 1, "logs", "Alt+6", shows_truth=True),
+    DockSpec("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT_AREA, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
-    DockSpec("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
-         action_text=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), shows_truth=True, is_extra=True),
-    DockSpec("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
+    DockSpec("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT_AREA, 0, "topology", "Alt+8",
+         action_text=mark("Fault ledger"), profiles=(INSTRUCTOR_PROFILE, AUTHOR_PROFILE), shows_truth=True, is_extra=True),
+    DockSpec("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT_AREA, 1, "topology", "Alt+9 | F7",
          action_text=mark("Topology as a table"), profiles=(), shows_truth=True, is_extra=True),
-    DockSpec("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
+    DockSpec("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT_AREA, 1, "charts", "Alt+7",
          profiles=(), is_extra=True),
-    DockSpec("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
-         action_text=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
+    DockSpec("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT_AREA, 1, "availability_groups",
+         action_text=mark("Always On dashboard"), profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE), is_extra=True,
          is_available=lambda world: world.replicas, absent_message=mark("This drill has no availability group.")),
-    DockSpec("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
-         action_text=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
+    DockSpec("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT_AREA, 1, "availability_groups",
+         action_text=mark("Failover Cluster Manager"), profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE), is_extra=True,
          is_available=lambda world: world.clusters, absent_message=mark("This drill has no cluster.")),
-    DockSpec("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT, 1, "brief",
-         action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), shows_truth=True,
+    DockSpec("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT_AREA, 1, "brief",
+         action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR_PROFILE,), shows_truth=True,
          is_extra=True),
 )  # fmt: skip
 """Docks in the order of the View menu."""
@@ -179,8 +184,8 @@ OUTER_DOCK_SPECS: Final = tuple(dock for dock in DOCK_SPECS if dock.area is not 
 
 PROFILE_SHARES: Final = {
     # profile: shares of the desk's width (left, right) and height (bottom, upper right)
-    LEARNER: (0.19, 0.31, 0.41, 0.52),
-    INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
-    AUTHOR: (0.17, 0.36, 0.44, 0.4),
-    PRESENTER: (0.0, 0.36, 0.0, 0.7),
+    LEARNER_PROFILE: (0.19, 0.31, 0.41, 0.52),
+    INSTRUCTOR_PROFILE: (0.17, 0.35, 0.44, 0.52),
+    AUTHOR_PROFILE: (0.17, 0.36, 0.44, 0.4),
+    PRESENTER_PROFILE: (0.0, 0.36, 0.0, 0.7),
 }

@@ -62,16 +62,19 @@ class FindBar(QFrame):
         next_tool.clicked.connect(lambda: self.find_next())
         close = self._build_tool("×", tr("Close (Esc)"))
         close.clicked.connect(self.return_to_text)
-        self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
+        self._replace_button, self._replace_all_button = (
+            QPushButton(tr("Replace")),
+            QPushButton(tr("Replace all")),
+        )
         self._replace_button.clicked.connect(self.replace_match)
-        self._all.clicked.connect(self.replace_all)
+        self._replace_all_button.clicked.connect(self.replace_all)
         find_row, replace_row = QHBoxLayout(), QHBoxLayout()
         find_row.addWidget(self.search_field, 1)
         for widget in (self.match_number, self.same_case, before, next_tool, close):
             find_row.addWidget(widget)
         replace_row.addWidget(self.with_, 1)
         replace_row.addWidget(self._replace_button)
-        replace_row.addWidget(self._all)
+        replace_row.addWidget(self._replace_all_button)
         rows = build_widget_column(parent=self, margins=(6, 3, 6, 3), spacing=3)
         for row in (find_row, replace_row):
             row.setSpacing(3)
@@ -111,7 +114,7 @@ class FindBar(QFrame):
         if selected_text and "\u2029" not in selected_text and len(selected_text) <= SEARCH_LENGTH_MAX:
             self.search_field.setText(selected_text)
         self._start_position = cursor.selectionStart()
-        for widget in (self.with_, self._replace_button, self._all):
+        for widget in (self.with_, self._replace_button, self._replace_all_button):
             widget.setVisible(with_replacement)
         self.show()
         self.height_changed.emit()

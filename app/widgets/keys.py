@@ -21,8 +21,8 @@ from app.widgets.docks import DOCK_SPECS
 from app.words.language import mark, tr
 from engine.tables import read_table
 
-SSMS, VS_CODE = "SSMS", "VS Code"
-KEY_SCHEMES: Final = (SSMS, VS_CODE)
+SSMS_SCHEME, VS_CODE_SCHEME = "SSMS", "VS Code"
+KEY_SCHEMES: Final = (SSMS_SCHEME, VS_CODE_SCHEME)
 """Schemes. SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: its mssql
 extension.
 """
@@ -47,7 +47,7 @@ class ShortcutCommand(Struct, frozen=True):
 
     def list_keys(self, scheme: str) -> tuple[str, ...]:
         """Return the keys of the command in *scheme*."""
-        return self.vs_code if scheme == VS_CODE and self.vs_code is not None else self.ssms
+        return self.vs_code if scheme == VS_CODE_SCHEME and self.vs_code is not None else self.ssms
 
 
 WINDOW_SCOPE: Final = "window"

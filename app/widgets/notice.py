@@ -34,7 +34,7 @@ class NoticeBar(QFrame):
         super().__init__(parent)
         self._page = parent
         self._color_name = "warn"
-        self._mark, self._text = QLabel(), QLabel()
+        self._icon, self._text = QLabel(), QLabel()
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -50,7 +50,7 @@ class NoticeBar(QFrame):
         for button in (self._offer_button, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
         build_row(
-            self._mark, (self._text, 1), self._offer_button, self._close, parent=self, margins=(14, 5, 6, 5)
+            self._icon, (self._text, 1), self._offer_button, self._close, parent=self, margins=(14, 5, 6, 5)
         )
         self._hide_timer = QTimer(self, singleShot=True)
         self._hide_timer.timeout.connect(self.hide_notice)
@@ -168,7 +168,7 @@ class NoticeBar(QFrame):
         tone = colors.get_color(self._color_name)
         self._close.setIcon(theme.load_icon("close", colors))
         height = self.fontMetrics().height()
-        self._mark.setPixmap(
+        self._icon.setPixmap(
             theme.render_pixmap("warning" if self._color_name == "warn" else "note", tone, height)
         )
         self.update()

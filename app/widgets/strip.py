@@ -44,8 +44,12 @@ from engine.overrides import override
 AXIS_LENGTHS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """Possible lengths of the time axis. It grows in steps, so that markers do not drift."""
 
-DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working"), mark("protected")
-LANE_NAMES: Final = (DATABASE, CLIENTS, PROTECTION)
+DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE = (
+    mark("database online"),
+    mark("clients working"),
+    mark("protected"),
+)
+LANE_NAMES: Final = (DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE)
 LANE_PITCH_LINES: Final = 1.2
 """Height of a lane and its gap in lines of text, if lanes have enough space for text."""
 BAR_LANES_HEIGHT_LINES: Final = 1.9
@@ -252,7 +256,10 @@ class TimelineStrip(QWidget):
 
         Lanes of clients and of protection exist only if the run has such data.
         """
-        lane_flags = {CLIENTS: self._timeline.has_clients, PROTECTION: self._timeline.has_protection}
+        lane_flags = {
+            CLIENTS_LANE: self._timeline.has_clients,
+            PROTECTION_LANE: self._timeline.has_protection,
+        }
         return [lane for lane in LANE_NAMES if lane_flags.get(lane, True)]
 
     @override
@@ -305,7 +312,7 @@ class TimelineStrip(QWidget):
             painter.fillRect(lane, colors.idle_soft)
         service, protection = self._list_spans()
         for name, lane in zip(fixed, rows, strict=False):
-            for span in protection if name == PROTECTION else service:
+            for span in protection if name == PROTECTION_LANE else service:
                 fill = _LANE_FILL[name].get(span.state)
                 if fill is not None:
                     _paint_fill(painter, self._compute_box(span, lane), fill, colors)
@@ -491,11 +498,11 @@ class TimelineStrip(QWidget):
         self.update()
 
 
-_UP, _OUT = ("ok", Qt.BrushStyle.SolidPattern), ("bad", Qt.BrushStyle.BDiagPattern)
+_IN_SERVICE_FILL, _DOWN_FILL = ("ok", Qt.BrushStyle.SolidPattern), ("bad", Qt.BrushStyle.BDiagPattern)
 _LANE_FILL: Final = {
-    DATABASE: {SERVING: _UP, CLIENTS_IDLE: _UP, DOWN: _OUT},
-    CLIENTS: {SERVING: _UP, CLIENTS_IDLE: _OUT, DOWN: _OUT},
-    PROTECTION: {
+    DATABASE_LANE: {SERVING: _IN_SERVICE_FILL, CLIENTS_IDLE: _IN_SERVICE_FILL, DOWN: _DOWN_FILL},
+    CLIENTS_LANE: {SERVING: _IN_SERVICE_FILL, CLIENTS_IDLE: _DOWN_FILL, DOWN: _DOWN_FILL},
+    PROTECTION_LANE: {
         PROTECTED: ("info", Qt.BrushStyle.SolidPattern),
         ASYNCHRONOUS: ("warn", Qt.BrushStyle.SolidPattern),
         EXPOSED: ("warn", Qt.BrushStyle.Dense4Pattern),

@@ -27,8 +27,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from engine.overrides import override
 
-SYSTEM, LIGHT, DARK, CONTRAST = "system", "light", "dark", "high contrast"
-THEME_NAMES: Final = (SYSTEM, LIGHT, DARK, CONTRAST)
+SYSTEM_THEME, LIGHT_THEME, DARK_THEME, HIGH_CONTRAST_THEME = "system", "light", "dark", "high contrast"
+THEME_NAMES: Final = (SYSTEM_THEME, LIGHT_THEME, DARK_THEME, HIGH_CONTRAST_THEME)
 
 
 class ThemeTokens(Struct, frozen=True):
@@ -104,19 +104,19 @@ def _build_tokens(name: str, dark: bool) -> ThemeTokens:
 @cache
 def build_light_theme() -> ThemeTokens:
     """Return the light theme."""
-    return _build_tokens(LIGHT, False)
+    return _build_tokens(LIGHT_THEME, False)
 
 
 @cache
 def build_dark_theme() -> ThemeTokens:
     """Return the dark theme."""
-    return _build_tokens(DARK, True)
+    return _build_tokens(DARK_THEME, True)
 
 
 @cache
 def build_high_contrast_theme() -> ThemeTokens:
     """Return the high-contrast theme for bright rooms and low vision: text at 7:1 or more, and visible lines."""
-    return _build_tokens(CONTRAST, True)
+    return _build_tokens(HIGH_CONTRAST_THEME, True)
 
 
 def get_theme_tokens(palette: QPalette) -> ThemeTokens:
@@ -233,7 +233,7 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 @_pause_garbage_collection()
-def apply_theme_choice(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> ThemeTokens:
+def apply_theme_choice(app: QApplication, choice: str = SYSTEM_THEME, font_scale: float = 1.0) -> ThemeTokens:
     """Apply the theme *choice* to the program, and scale its text by *font_scale*. Return the tokens."""
     colors = _select_tokens(app, choice)
     if app.property("styled") is None:  # set the style only once, because Qt then polishes every widget
@@ -340,16 +340,16 @@ def _find_custom_fonts(app: QApplication) -> list[tuple[QWidget, QFont]]:
 
 def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
     hints = app.styleHints()
-    if choice == CONTRAST:
+    if choice == HIGH_CONTRAST_THEME:
         hints.setColorScheme(Qt.ColorScheme.Dark)
         return build_high_contrast_theme()
-    if choice == SYSTEM:
+    if choice == SYSTEM_THEME:
         hints.unsetColorScheme()
         if hints.accessibility().contrastPreference() is Qt.ContrastPreference.HighContrast:
             return build_high_contrast_theme()
         return build_dark_theme() if hints.colorScheme() is Qt.ColorScheme.Dark else build_light_theme()
-    hints.setColorScheme(Qt.ColorScheme.Dark if choice == DARK else Qt.ColorScheme.Light)
-    return build_dark_theme() if choice == DARK else build_light_theme()
+    hints.setColorScheme(Qt.ColorScheme.Dark if choice == DARK_THEME else Qt.ColorScheme.Light)
+    return build_dark_theme() if choice == DARK_THEME else build_light_theme()
 
 
 def build_palette(colors: ThemeTokens) -> QPalette:
@@ -390,7 +390,7 @@ def build_style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
     *line_px* is the line height. Radii must be whole pixels of at most half of the box; otherwise Qt draws
     square corners.
     """
-    names = {key: colors.get_color(key).name() for key in _load_colors()[LIGHT] if key != "series"}
+    names = {key: colors.get_color(key).name() for key in _load_colors()[LIGHT_THEME] if key != "series"}
     folder = files("assets") / "style"
     on_accent, on_surface = ("dark", "light") if colors.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()

@@ -27,12 +27,12 @@ from engine.protocol import errorlog, files, lineage, network, options, restore,
 PARALLEL_SEEDINGS_MAX: Final = 5
 """Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
 
-CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
+CHECK_TIMEOUT_STATE, NAME_EXISTS_STATE, SQL_ERROR_STATE, TRANSPORT_STATE = 21, 23, 2, 6
 FAILURE_TEXTS: Final = {
-    CHECK_TIMEOUT: "Seeding Check Message Timeout",
-    NAME_EXISTS: "Database With Name Already Exists",
-    SQL_ERROR: "SQL Error",
-    TRANSPORT: "Transport",
+    CHECK_TIMEOUT_STATE: "Seeding Check Message Timeout",
+    NAME_EXISTS_STATE: "Database With Name Already Exists",
+    SQL_ERROR_STATE: "SQL Error",
+    TRANSPORT_STATE: "Transport",
 }
 """failure_state -> description [DOC: automatic seeding view]. The assignment of failures to states is
 derived.
@@ -67,7 +67,7 @@ def permit_seeding(world: World, server: str, guid: int, granted: bool) -> None:
     """
     state = world.replicas[server, guid]
     seedings = tuple(
-        seeding for seeding in state.seedings if not (granted and seeding.failure == CHECK_TIMEOUT)
+        seeding for seeding in state.seedings if not (granted and seeding.failure == CHECK_TIMEOUT_STATE)
     )
     world.replicas[server, guid] = replace(state, may_create=granted, seedings=seedings)
     world.mark_session_changed(guid)
@@ -110,7 +110,7 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
     before = [
         earlier_seedings for earlier_seedings in state.seedings if earlier_seedings.database == database
     ]
-    if any(seeding.running or seeding.failure not in (None, TRANSPORT) for seeding in before):
+    if any(seeding.running or seeding.failure not in (None, TRANSPORT_STATE) for seeding in before):
         return
     if len([seeding for seeding in state.seedings if seeding.running]) >= PARALLEL_SEEDINGS_MAX:
         return
@@ -129,7 +129,7 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
     if obstacle is not None:
         errorlog.write_message(world, state.primary, 19495, database, group.name)
         attempt = replace(attempt, end_tick=world.tick, failure=obstacle[0], error=obstacle[1])
-        if obstacle[0] == CHECK_TIMEOUT:
+        if obstacle[0] == CHECK_TIMEOUT_STATE:
             errorlog.write_message(world, server, 19506, group.name)
         _store_seedings(world, state, (*state.seedings, attempt))
         return
@@ -155,17 +155,17 @@ def _find_seeding_obstacle(
         try:
             check_log_continuity(world, lead, local_copy)
         except SqlError:
-            return NAME_EXISTS, 1801
+            return NAME_EXISTS_STATE, 1801
         return None
     if not state.may_create:
-        return CHECK_TIMEOUT, None
+        return CHECK_TIMEOUT_STATE, None
     missing = options.find_certificate_error(world.instances[state.server], lead.encryption_key)
     if missing is not None:  # the seeded data cannot be restored without the certificate [DOC: TDE]
         errorlog.write_message(world, state.server, *missing, state=3)
-        return SQL_ERROR, 33111
+        return SQL_ERROR_STATE, 33111
     computer = world.get_computer_of(state.server)
     if not all(volumes.has_drive(computer, item.drive) for item in volumes.list_copy_files(lead)):
-        return SQL_ERROR, 5133
+        return SQL_ERROR_STATE, 5133
     return None
 
 
@@ -210,7 +210,9 @@ def on_seeding_done(world: World, guid: int, server: str, database: str, number:
     lead, key = world.copies.get((running_seedings[0].source, database)), (server, database)
     if lead is None or key not in world.copies or database not in group.databases:
         failed = tuple(
-            replace(seeding, end_tick=world.tick, failure=SQL_ERROR) if seeding.id == number else seeding
+            replace(seeding, end_tick=world.tick, failure=SQL_ERROR_STATE)
+            if seeding.id == number
+            else seeding
             for seeding in state.seedings
         )
         _store_seedings(world, state, failed)
@@ -247,7 +249,7 @@ def _abort_seeding(world: World, group: AvailabilityGroup, state: ReplicaState) 
             errorlog.write_message(world, seeding.source, 19494, seeding.database, group.name)
     if running:
         failed = tuple(
-            replace(seeding, end_tick=world.tick, failure=TRANSPORT) if seeding.running else seeding
+            replace(seeding, end_tick=world.tick, failure=TRANSPORT_STATE) if seeding.running else seeding
             for seeding in state.seedings
         )
         _store_seedings(world, state, failed)

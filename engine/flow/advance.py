@@ -38,16 +38,18 @@ def run_flow(
 
 def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, MetStopConditions, MetStopConditions]:
     """Run like `run_flow`, but reuse results that a fork has already computed."""
-    begin = flow.ran
+    begin = flow.ticks_since_change
     known_state = memory.find_run(flow.history_id, begin, ticks)
     if known_state is not None:
-        flow.ran, cached_state = known_state
+        flow.ticks_since_change, cached_state = known_state
         flow.restore_arrays(cached_state.arrays)
         flow.passed = cached_state.passed
-        return flow.ran - begin, cached_state.sources, cached_state.streams
+        return flow.ticks_since_change - begin, cached_state.sources, cached_state.streams
     ran, sources, streams = _run_uncached(flow, ticks, None)
-    flow.ran += ran
-    memory.store_run(flow.history_id, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
+    flow.ticks_since_change += ran
+    memory.store_run(
+        flow.history_id, begin, flow.ticks_since_change, flow.share_arrays(), sources, streams, flow.passed
+    )
     return ran, sources, streams
 
 

@@ -13,9 +13,9 @@ from engine.flow.setup import (
     ServerHardware,
     SourceSetup,
     StreamSetup,
-    should_try_compression,
     compute_wire_ratio,
     get_redo_threads,
+    should_try_compression,
 )
 
 KB_PER_S_PER_MBPS = 1e6 / 8.0 / 1024.0

@@ -27,7 +27,7 @@ from engine.flow.samples import (
     StreamReading,
     StreamTotals,
 )
-from engine.flow.setup import FlowStopCondition, Threshold, SourceSetup, StreamSetup
+from engine.flow.setup import FlowStopCondition, SourceSetup, StreamSetup, Threshold
 
 RING_STEPS_MIN: Final = 32
 """Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
@@ -64,7 +64,7 @@ class Flow:
         self.history: Array = np.zeros((0, 2, RING_STEPS_MIN))
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
-        self.history_id = self.ran = 0
+        self.history_id = self.ticks_since_change = 0
         """Root in the run cache, which stands for all changes so far, and number of ticks since the last change."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """Cache of `group_streams_by_source`: the stream setups for which it is valid, and its result."""
@@ -120,7 +120,7 @@ class Flow:
 
     def enable_run_cache(self) -> None:
         """Share the results of runs between this flow and its forks from now on."""
-        self.memory, self.history_id, self.ran = RunCache(), 0, 0
+        self.memory, self.history_id, self.ticks_since_change = RunCache(), 0, 0
 
     def _begin_change(self, *change: object, array_names: frozenset[str] = RUN_ARRAYS) -> None:
         """Unshare the arrays *array_names* and give this flow a new cache key, before *change* is applied."""
@@ -130,7 +130,10 @@ class Flow:
     def _start_own_history(self, *change: object) -> None:
         """Give this flow its own cache key, because *change* applies to this flow and not to its forks."""
         if self.memory is not None:
-            self.history_id, self.ran = self.memory.find_history_id(self.history_id, self.ran, change), 0
+            self.history_id, self.ticks_since_change = (
+                self.memory.find_history_id(self.history_id, self.ticks_since_change, change),
+                0,
+            )
 
     def compute_digest(self) -> bytes:
         """Return 16 bytes that identify all state that affects the future, for the journal of a run."""
@@ -144,7 +147,7 @@ class Flow:
         return (
             self._compute_state_key()
             if self.memory is None
-            else self.memory.get_state_key(self.history_id, self.ran, self._compute_state_key)
+            else self.memory.get_state_key(self.history_id, self.ticks_since_change, self._compute_state_key)
         )
 
     def _compute_state_key(self) -> bytes:

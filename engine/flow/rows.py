@@ -8,7 +8,7 @@ import numpy as np
 from engine import arithmetic
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.setup import Threshold, SourceSetup
+from engine.flow.setup import SourceSetup, Threshold
 
 Setup = TypeVar("Setup")
 

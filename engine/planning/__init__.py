@@ -1,6 +1,6 @@
 """Planner: advice on a link, a safety level and a workload, computed with the flow model."""
 
-from engine.planning.advice import PlanFinding, FindingSeverity, list_findings
+from engine.planning.advice import FindingSeverity, PlanFinding, list_findings
 from engine.planning.assess import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.figures import (
     MEASURED_POINTS,
@@ -22,21 +22,21 @@ from engine.planning.sweep import (
 )
 
 __all__ = [
-    "SWEPT_BANDWIDTHS_MBPS",
-    "STEADY_STATE_FIGURES",
     "MEASURED_POINTS",
     "NETWORK_RTT_RANGES_MS",
     "NO_GOALS",
     "PAPER_STATEMENTS",
+    "STEADY_STATE_FIGURES",
+    "SWEPT_BANDWIDTHS_MBPS",
     "SWEPT_RTTS_MS",
-    "PlanAssessment",
+    "FindingSeverity",
     "MeasuredPoint",
     "MirroringPlan",
     "PaperStatement",
+    "PlanAssessment",
     "PlanFinding",
     "PlanGoals",
     "PlanResource",
-    "FindingSeverity",
     "SteadyState",
     "Sweep",
     "assess_plan",

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.flow import SafetyMode
-from engine.flow.derive import compute_window_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
+from engine.flow.derive import compute_link_kb_per_s, compute_stream_kb_per_s, compute_window_handling_ms
 from engine.flow.recovery import FailoverCause
 from engine.flow.setup import COMPRESSION_VERSION_MIN, compute_wire_ratio
 from engine.localization import LocalizableMessage, build_message, format_quantity, join_messages, mark

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import (
-    FlowStopCondition,
     Flow,
+    FlowStopCondition,
     Operation,
     SafetyMode,
     Samples,

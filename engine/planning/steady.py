@@ -18,7 +18,7 @@ from engine.flow import (
     add_mirroring_setup,
     run_flow,
 )
-from engine.flow.derive import compute_window_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
+from engine.flow.derive import compute_link_kb_per_s, compute_stream_kb_per_s, compute_window_handling_ms
 from engine.flow.setup import compute_wire_ratio
 
 SETUPS_PER_FLOW: Final = 25

@@ -98,7 +98,7 @@ def _check_expiration(login: Login) -> None:
         raise SqlError(15122)
 
 
-COMPLEX_LENGTH, COMPLEX_KINDS = 6, 3
+PASSWORD_CHARACTERS_MIN, PASSWORD_CHARACTER_KINDS_MIN = 6, 3
 """Minimum length of a complex password, and minimum number of the four kinds of characters in it.
 
 Documented [DOC: password must meet complexity requirements].
@@ -113,7 +113,7 @@ def check_password(password: str, name: str = "") -> None:
     kinds = (str.isupper, str.islower, str.isdigit, lambda char: not char.isalnum())
     count = len([kind for kind in kinds if any(map(kind, password))])
     contains_name = len(name) > 2 and name.lower() in password.lower()
-    if len(password) < COMPLEX_LENGTH or count < COMPLEX_KINDS or contains_name:
+    if len(password) < PASSWORD_CHARACTERS_MIN or count < PASSWORD_CHARACTER_KINDS_MIN or contains_name:
         raise SqlError(15118)
 
 

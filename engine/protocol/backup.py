@@ -38,7 +38,7 @@ from engine.protocol import (
 )
 from engine.protocol.lineage import Lineage
 
-DATABASE, DIFFERENTIAL, LOG = "DATABASE", "DIFFERENTIAL", "LOG"
+DATABASE_BACKUP_KIND, DIFFERENTIAL_BACKUP_KIND, LOG_BACKUP_KIND = "DATABASE", "DIFFERENTIAL", "LOG"
 SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 
 COMPRESSED_BACKUP_SHARE: Final = 0.3
@@ -183,7 +183,7 @@ def back_up_database(
     _check_expiration(world, room, details, init, title)
     world.update_copy(copy.key, backup_from_kb=end_kb)
     duration_s = max(BACKUP_S_MIN, files.compute_file_copy_s(world, server, room[0], size_kb))
-    kind = DIFFERENTIAL if differential else DATABASE
+    kind = DIFFERENTIAL_BACKUP_KIND if differential else DATABASE_BACKUP_KIND
     args = (copy.database, kind, *room, end_kb, size_kb, world.tick, copy_only, init, details)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "backup.data", args)
 
@@ -209,7 +209,7 @@ def _complete_data_backup(
         log_backup_failure(world, server, database, media_error)
         raise media_error
     number = world.next_id()
-    base = number if kind == DATABASE else copy.full_backup_id
+    base = number if kind == DATABASE_BACKUP_KIND else copy.full_backup_id
     end = streams.get_end_of_log_kb(world, copy)
     backup_set = _build_backup_set(
         world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick
@@ -224,12 +224,12 @@ def _complete_data_backup(
     )
     position = _store_and_log_backup(world, (host, path), backup_set, init)
     world.update_copy(key, backup_from_kb=None)
-    if kind == DATABASE and not copy_only:
+    if kind == DATABASE_BACKUP_KIND and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         logspace.start_log_chain(world, key, from_kb, started_tick)
     groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
-    title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
+    title = "BACKUP DATABASE" if kind == DATABASE_BACKUP_KIND else "BACKUP DATABASE WITH DIFFERENTIAL"
     return _build_backup_report(world, backup_set, title, position)
 
 
@@ -319,7 +319,9 @@ def _complete_log_backup(
         raise refused or media_error
     number = world.next_id()
     size_kb = (last_kb - first_kb) * (COMPRESSED_BACKUP_SHARE if details.compressed else 1.0)
-    backup_set = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
+    backup_set = _build_backup_set(
+        world, copy, LOG_BACKUP_KIND, number, first_kb, last_kb, size_kb, started_tick
+    )
     backup_set = replace(
         backup_set, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
     )
@@ -351,7 +353,9 @@ def back_up_log_by_job(world: World, key: Key, path: str) -> None:
         return
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, streams.get_end_of_log_kb(world, copy)
-    backup_set = _build_backup_set(world, copy, LOG, world.next_id(), first, last, last - first, world.tick)
+    backup_set = _build_backup_set(
+        world, copy, LOG_BACKUP_KIND, world.next_id(), first, last, last - first, world.tick
+    )
     backup_set = replace(backup_set, from_tick=copy.last_log_backup_tick)
     _store_backup(world, (key[0], path), backup_set, init=False)
     _record_log_backup(world, key, last)
@@ -485,8 +489,8 @@ def _build_backup_set(
         encrypted=copy.encrypted,
         recovery_model=copy.recovery_model,
         read_only=copy.read_only,
-        bulk_logged=kind == LOG and copy.bulk_changes,
-        incomplete=kind == LOG and copy.disk_failed,
+        bulk_logged=kind == LOG_BACKUP_KIND and copy.bulk_changes,
+        incomplete=kind == LOG_BACKUP_KIND and copy.disk_failed,
     )
 
 
@@ -520,7 +524,7 @@ def _store_and_log_backup(world: World, location: tuple[str, str], backup_set: B
     number = _store_backup(world, location, backup_set, init)
     if NO_BACKUP_LINES_TRACE_FLAG in world.instances[backup_set.server].trace_flags:
         return number
-    word = "Log was" if backup_set.kind == LOG else "Database"
+    word = "Log was" if backup_set.kind == LOG_BACKUP_KIND else "Database"
     errorlog.write_text(
         world,
         backup_set.server,
@@ -550,7 +554,7 @@ LOG_PAGES_MIN: Final = 1
 def _list_file_pages(backup_set: BackupSet) -> list[tuple[str, int]]:
     """Return (logical name, pages) of each file of a backup: data, then log."""
     log_kb = backup_set.last_kb - backup_set.first_kb
-    if backup_set.kind == LOG or backup_set.image is None:
+    if backup_set.kind == LOG_BACKUP_KIND or backup_set.image is None:
         return [(f"{backup_set.database}_log", round(log_kb / PAGE_KB))]
     data, log = volumes.list_copy_files(backup_set.image)[:2]
     data_kb = max(0.0, backup_set.backup_kb - log_kb)

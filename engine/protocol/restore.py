@@ -40,9 +40,19 @@ from engine.protocol import (
     streams,
     volumes,
 )
-from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
+from engine.protocol.backup import (
+    DATABASE_BACKUP_KIND,
+    DIFFERENTIAL_BACKUP_KIND,
+    LOG_BACKUP_KIND,
+    BackupFile,
+    BackupSet,
+)
 
-STATEMENT_TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
+STATEMENT_TITLES = {
+    DATABASE_BACKUP_KIND: "RESTORE DATABASE",
+    DIFFERENTIAL_BACKUP_KIND: "RESTORE DATABASE",
+    LOG_BACKUP_KIND: "RESTORE LOG",
+}
 
 
 class RestoreState(Struct, frozen=True):
@@ -148,14 +158,14 @@ def restore_database(
     _require_no_snapshots(world, server, database, title)
     ending = replace(ending or RestoreState(recovery), position=file, replaced=replace_existing)
     backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
-    if backup_set.kind == LOG or backup_set.image is None:
+    if backup_set.kind == LOG_BACKUP_KIND or backup_set.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if backup_set.version > world.instances[server].version:
         raise SqlError(3169, backup_set.version, world.instances[server].version, also=(3013,), title=title)
     options.require_certificate(world.instances[server], backup_set.encryption_key, title)
     if ending.stop_tick is not None and ending.stop_tick < backup_set.tick:
         raise SqlError(4338, also=(3013,), title=title)
-    if backup_set.kind == DIFFERENTIAL:
+    if backup_set.kind == DIFFERENTIAL_BACKUP_KIND:
         return _restore_differential(world, server, database, old_copy, path, backup_set, ending)
     if old_copy is not None and not replace_existing:
         _check_existing_copy(world, old_copy, backup_set, title)
@@ -362,7 +372,7 @@ def restore_log(
     old_copy = _find_existing_copy(world, server, database)
     backup_set = _find_backup_set(world, server, path, file, title, ending.checksum)
     copy = _check_restoring(world, server, database, old_copy, title)
-    if backup_set.kind != LOG:
+    if backup_set.kind != LOG_BACKUP_KIND:
         raise SqlError(3135, path, "BACKUP DATABASE", also=(3013,), title=title)
     if backup_set.family != copy.family:
         raise SqlError(3154, copy.database, also=(3013,), title=title)
@@ -439,7 +449,7 @@ def _compute_read_s(world: World, server: str, path: str, backup_set: BackupSet)
     host, _ = files.locate_path(world, server, path)
     size_kb = (
         backup_set.image.size_kb
-        if backup_set.image is not None and backup_set.kind == DATABASE
+        if backup_set.image is not None and backup_set.kind == DATABASE_BACKUP_KIND
         else backup_set.size_kb
     )
     return files.compute_file_copy_s(world, host, server, size_kb)
@@ -461,7 +471,7 @@ def _complete_restore(
         raise SqlError(3101, also=(3013,), title=title)
     last_kb, reached = backup_set.last_kb, True
     if ending.stop_tick is not None:
-        reached = backup_set.kind == LOG and ending.stop_tick <= backup_set.started_tick
+        reached = backup_set.kind == LOG_BACKUP_KIND and ending.stop_tick <= backup_set.started_tick
         last_kb = _find_stop_kb(world, backup_set, ending.stop_tick) if reached else last_kb
     end = max(copy.end_of_log_kb, last_kb)
     world.update_copy(
@@ -474,7 +484,7 @@ def _complete_restore(
         if backup_set.image is None
         else backup_set.image.last_log_backup_tick,
         log_start_kb=backup_set.first_kb
-        if backup_set.kind != LOG
+        if backup_set.kind != LOG_BACKUP_KIND
         else min(copy.log_start_kb, backup_set.first_kb),
         lineage=backup_set.lineage,
         fork=backup_set.fork,
@@ -482,11 +492,11 @@ def _complete_restore(
         encryption_key=backup_set.encryption_key,
         encrypted=backup_set.encrypted,
         extra_files=copy.extra_files
-        if backup_set.kind == DATABASE
+        if backup_set.kind == DATABASE_BACKUP_KIND
         else _merge_file_entries(copy, backup_set),
     )
     _record_history(world, key, backup_set, ending, ending.recovery and reached)
-    word = "Log was" if backup_set.kind == LOG else "Database was"
+    word = "Log was" if backup_set.kind == LOG_BACKUP_KIND else "Database was"
     errorlog.write_text(
         world,
         server,
@@ -509,7 +519,7 @@ STOPAT_NOT_REACHED: Final = (
 )
 
 
-RESTORE_TYPES: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
+RESTORE_TYPES: Final = {DATABASE_BACKUP_KIND: "D", DIFFERENTIAL_BACKUP_KIND: "I", LOG_BACKUP_KIND: "L"}
 """Kind of backup -> restore_type in msdb.dbo.restorehistory. Documented."""
 
 

@@ -12,10 +12,10 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.field_types import FieldOf
 from engine.flow import (
-    FlowStopCondition,
     Flow,
-    Operation,
+    FlowStopCondition,
     MirroringSetup,
+    Operation,
     SafetyMode,
     ServerHardware,
     StreamTotals,

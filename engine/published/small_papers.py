@@ -9,8 +9,8 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.flow import (
     Flow,
-    Operation,
     MirroringSetup,
+    Operation,
     SafetyMode,
     Workload,
     add_mirroring_setup,
@@ -26,8 +26,8 @@ from engine.published.measure import (
     MeanValues,
     build_unlimited_setup,
     measure_means,
-    measure_setup,
     measure_queue_growth,
+    measure_setup,
     run_seconds,
     run_to_steady_state,
 )

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import FlowStopCondition, Flow, SafetyMode, Workload, add_mirroring_setup, run_flow
+from engine.flow import Flow, FlowStopCondition, SafetyMode, Workload, add_mirroring_setup, run_flow
 from engine.flow.setup import GB_KB, build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORK_RTT_RANGES_MS
@@ -12,8 +12,8 @@ from engine.published.measure import (
     MeanValues,
     build_unlimited_setup,
     measure_means,
-    measure_setup,
     measure_queue_growth,
+    measure_setup,
     run_operation,
     run_seconds,
     run_to_steady_state,

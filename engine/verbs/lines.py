@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.constants import TICKS_PER_S, RUN_TIME_MAX_S
+from engine.constants import RUN_TIME_MAX_S, TICKS_PER_S
 from engine.events import FaultData
 from engine.inputs import Input, InputError
 from engine.json_text import parse_json

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app import cli
-from app.exit_codes import AS_ASKED, UNUSABLE
+from app.exit_codes import INVALID_USE, SUCCESS
 from app.files import accepted_files
-from app.files.accepted_files import ACCEPTED_FILES_SETTING, ACCEPTED_FILES_MAX, AcceptedText
+from app.files.accepted_files import ACCEPTED_FILES_MAX, ACCEPTED_FILES_SETTING, AcceptedText
 from app.storage import open_profile
 
 FIRST_TEXT = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
@@ -36,7 +36,7 @@ def test_accepted_files_are_listed_one_per_line(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
-    assert _run_bundle_command("accepted") == AS_ASKED
+    assert _run_bundle_command("accepted") == SUCCESS
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(SECOND_TEXT.sha256)
     assert "title unknown" in first
@@ -47,9 +47,9 @@ def test_accepted_files_are_listed_one_per_line(
 
 def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Path) -> None:
     _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
-    assert _run_bundle_command("forget", FIRST_TEXT.sha256[:8]) == AS_ASKED
+    assert _run_bundle_command("forget", FIRST_TEXT.sha256[:8]) == SUCCESS
     assert _list_hashes(profile_folder) == [SECOND_TEXT.sha256, OWN_TEXT.sha256]
-    assert _run_bundle_command("forget", "--all") == AS_ASKED
+    assert _run_bundle_command("forget", "--all") == SUCCESS
     assert _list_hashes(profile_folder) == [OWN_TEXT.sha256]
 
 
@@ -60,7 +60,7 @@ def test_an_ambiguous_prefix_forgets_no_file(
     profile_folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
-    assert _run_bundle_command("forget", *arguments) == UNUSABLE
+    assert _run_bundle_command("forget", *arguments) == INVALID_USE
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert len(_list_hashes(profile_folder)) == 3
 
@@ -68,11 +68,11 @@ def test_an_ambiguous_prefix_forgets_no_file(
 def test_listing_creates_no_profile_and_an_open_window_is_reported(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert _run_bundle_command("accepted") == AS_ASKED
-    assert _run_bundle_command("forget", "--all") == AS_ASKED
+    assert _run_bundle_command("accepted") == SUCCESS
+    assert _run_bundle_command("forget", "--all") == SUCCESS
     assert not profile_folder.exists()
     with open_profile(profile_folder):
-        assert _run_bundle_command("forget", "--all") == UNUSABLE
+        assert _run_bundle_command("forget", "--all") == INVALID_USE
     assert "Another Mirrordrill uses" in capsys.readouterr().err
 
 

@@ -18,7 +18,7 @@ from app.main_window import query_drafts
 from app.main_window.query_drafts import DebounceTimer
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
-from app.storage import StorageProblemKind, Profile, StorageError, open_profile
+from app.storage import Profile, StorageError, StorageProblemKind, open_profile
 from engine.drill.authoring.scenario import load_scenario
 
 LONG_LINE = "note " + "x" * 20_000

@@ -27,7 +27,7 @@ from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.verdict import LogReplay, judge_log
 from app.classroom.workers import WorkerPool
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.exit_codes import INVALID_USE, NEGATIVE_ANSWER, SUCCESS
 from app.files import run_files, scenario_files
 from app.files.guarded_player import RunBudget
 from app.files.run_files import RunFileError
@@ -243,7 +243,7 @@ def test_export_and_report_of_a_class_survive_one_seat(
         code = cli.main(
             ["class", subcommand, "--database", str(database), "--out", str(archive_file)], lambda _: 9
         )
-        assert code == AS_ASKED, capsys.readouterr().err
+        assert code == SUCCESS, capsys.readouterr().err
     assert [bool(check.problem) for check in check_class_file(archive_file)] == [True, False]
 
 
@@ -286,7 +286,7 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
 ) -> None:
     members = build_good_archive(tmp_path, scenario) | {"seats/0002.jsonl": member}
     file = write_archive(tmp_path, members)
-    assert cli.main(["class", "verify", str(file)], lambda _: 9) == ANSWER_IS_NO
+    assert cli.main(["class", "verify", str(file)], lambda _: 9) == NEGATIVE_ANSWER
     output = capsys.readouterr()
     assert "Seat 1: matches its inputs" in output.out
     assert output.err == ""
@@ -375,8 +375,8 @@ def test_a_truncated_run_is_refused_with_a_message(
 ) -> None:
     file = tmp_path / "run.json"
     file.write_bytes(build_truncated_log(scenario.text, entry))
-    assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
-    assert cli.main(["class", "verify", str(file)], lambda _: 9) == UNUSABLE
+    assert cli.main(["replay", str(file)], lambda _: 9) == INVALID_USE
+    assert cli.main(["class", "verify", str(file)], lambda _: 9) == INVALID_USE
     assert capsys.readouterr().err.count("\n") == 2
 
 
@@ -407,7 +407,7 @@ def test_a_replay_has_a_budget(
     file = tmp_path / "run.json"
     line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
     file.write_bytes(build_truncated_log(scenario.text, line))
-    assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
+    assert cli.main(["replay", str(file)], lambda _: 9) == INVALID_USE
     assert "processor time" in capsys.readouterr().err
     (check,) = check_class_file(file)
     assert "processor time" in check.problem

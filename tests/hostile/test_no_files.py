@@ -18,7 +18,7 @@ from app import settings
 from app.files import atomic_write, scenario_files, summaries
 from app.files.summary import CACHE_FILE_NAME as SUMMARIES
 from app.settings import WindowSettings
-from app.storage import StorageProblemKind, StorageError, open_profile
+from app.storage import StorageError, StorageProblemKind, open_profile
 from app.storage.export import export_profile
 from tests.open_window import build_window
 

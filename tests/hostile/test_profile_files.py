@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import StorageProblemKind, SettingKey, StorageError, database, open_profile
+from app.storage import SettingKey, StorageError, StorageProblemKind, database, open_profile
 from app.storage.database import PROFILE_FILE_NAME
 from app.storage.export import export_profile
 

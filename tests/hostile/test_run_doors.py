@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from shiboken6 import delete
 
 from app import cli
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
+from app.exit_codes import INVALID_USE, NEGATIVE_ANSWER, SUCCESS
 from app.settings import WindowSettings
 from app.views.quarantine import QuarantinePage
 from engine.drill.running.drill import Drill
@@ -77,8 +77,8 @@ def test_replay_reports_a_refusal_in_one_line(
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
         output = capsys.readouterr()
-        assert code in (AS_ASKED, ANSWER_IS_NO, UNUSABLE), fault
-        assert bool(output.err) == (code == UNUSABLE), fault
+        assert code in (SUCCESS, NEGATIVE_ANSWER, INVALID_USE), fault
+        assert bool(output.err) == (code == INVALID_USE), fault
         assert len(output.out + output.err) < 4_000, fault
 
 
@@ -91,7 +91,7 @@ def test_an_invalid_time_is_refused(
         report[table][0]["t_s"] = value
         file = tmp_path / "run.json"
         file.write_text(json.dumps(report))
-        assert cli.main(["replay", str(file)], lambda scenario: 9) == UNUSABLE, value
+        assert cli.main(["replay", str(file)], lambda scenario: 9) == INVALID_USE, value
         assert "run.json is not" in capsys.readouterr().err
 
 

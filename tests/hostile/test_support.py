@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from app import cli, doctor
 from app.doctor import CheckResult
-from app.exit_codes import UNUSABLE
+from app.exit_codes import INVALID_USE
 from app.files import support
 from app.files.support import NameMasks, redact_finding, redact_input, redact_sql
 from app.storage import SettingKey, open_profile
@@ -204,10 +204,10 @@ def test_the_command_writes_the_bundle_and_exports(
 
     assert run_doctor("--bundle", str(bundle)) == 0  # The command also runs without a profile.
     assert not profile_folder.exists()
-    assert run_doctor("--export", str(export)) == UNUSABLE
+    assert run_doctor("--export", str(export)) == INVALID_USE
     open_profile(profile_folder).close()
     assert run_doctor("--bundle", str(bundle)) == 0
     assert "settings.json" in capsys.readouterr().out
     assert run_doctor("--export", str(export)) == 0
     assert json.loads(export.read_text())["format"]
-    assert run_doctor("--bundle", str(tmp_path)) == UNUSABLE
+    assert run_doctor("--bundle", str(tmp_path)) == INVALID_USE

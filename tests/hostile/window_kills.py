@@ -217,7 +217,7 @@ def _run_seat_window(code: str, turn: int, stop: Path) -> None:
             return
         assert IN_CLASS_STATUS in facts_text or "recording" in facts_text
         if stop.exists() and count >= 3:
-            if seat._attendance.link.connected and seat._attendance.is_delivered:
+            if seat._gui_seat.link.connected and seat._gui_seat.is_delivered:
                 classes.stop()
                 application.exit(0)
             return

@@ -9,11 +9,11 @@ from app.classroom.messages.codec import (
     QUESTION_LENGTH_MAX,
     REFLECTION_LENGTH_MAX,
     GroupName,
-    TokenText,
     MessageReader,
     PersonName,
     SeatNumber,
     Tick,
+    TokenText,
     WireMessage,
 )
 

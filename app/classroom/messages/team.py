@@ -12,9 +12,9 @@ from msgspec import Meta, Struct
 from app.classroom.log_entries import LINE_LENGTH_MAX, LogEntry
 from app.classroom.messages.codec import (
     QUESTION_LENGTH_MAX,
-    TokenText,
     MessageReader,
     PersonName,
+    TokenText,
     WireMessage,
 )
 from app.classroom.messages.replies import LogVerdict

@@ -23,6 +23,7 @@ from app.classroom.messages.team import (
     InputDone,
     InputFailed,
     InstructorMessage,
+    MemberMessage,
     MemberWelcome,
     RoleView,
     StartTeam,
@@ -31,7 +32,6 @@ from app.classroom.messages.team import (
     TeamPoints,
     TeamRefusal,
     TeamRoles,
-    MemberMessage,
 )
 from app.classroom.seat_log import get_seat_folder, load_token
 from app.words import formatting, localization

@@ -30,6 +30,7 @@ from app.classroom.messages.team import (
     ClaimRole,
     InputDone,
     InputFailed,
+    MemberMessage,
     StartTeam,
     SubmitInput,
     TeamDrillEnded,
@@ -38,7 +39,6 @@ from app.classroom.messages.team import (
     TeamRequest,
     TeamResult,
     TeamRoles,
-    MemberMessage,
 )
 from app.classroom.rate_limit import RateLimiter
 from app.classroom.service import build_server, open_listening_socket

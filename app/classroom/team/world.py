@@ -20,7 +20,7 @@ from app.classroom.code import Invitation
 from app.classroom.join import JoinFailedError, ParticipationResult, build_seat_report, play_in_class_seat
 from app.classroom.link import SeatConnection
 from app.classroom.messages.replies import InstructionMessage
-from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, MemberMessage
+from app.classroom.messages.team import InstructorMessage, MemberMessage, MemberWelcome, RoleView, TeamRole
 from app.classroom.scenario import parse_scenario, strip_answers
 from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog

@@ -22,10 +22,10 @@ from app.view_models.debrief.verdict import (
     ChoicesByQuestion,
     ContinuationStep,
     VerdictModel,
-    get_choices,
     describe_cost,
     describe_mistake,
     describe_step,
+    get_choices,
     judge_run,
 )
 from app.view_models.value_curve import format_first_step
@@ -240,7 +240,7 @@ def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
         )
 
 
-HINT, WAIT, ANSWER, AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
+HINT, WAIT, ANSWER, TRY_AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
     "hint", "wait", "answer", "again", "watch", "play", "skip", "next", "back",
 )  # fmt: skip
 """Names of the buttons."""
@@ -282,11 +282,11 @@ def build_rejection_card(lesson: RunSegment, judgment: AnswerJudgment) -> Lesson
     """Return the card for an answer that is not good enough, with the reason."""
     if judgment.is_noop:
         heading = tr("This action has no effect here.")
-        return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
+        return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, TRY_AGAIN, SKIP))
     lost_points = formatting.format_plain_number(round(lesson.before - judgment.value, 1))
     heading = tr("Not the best choice: it costs {points} points.").format(points=lost_points)
     lines = (tr("Press “Try again” to return to the time of the mistake."),)
-    return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
+    return LessonCard(heading, "warn", lines, (), (TRY_AGAIN, HINT, ANSWER, SKIP), TRY_AGAIN)
 
 
 def build_judgment_card(

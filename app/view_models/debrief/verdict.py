@@ -18,9 +18,9 @@ from engine.drill.judging.shapes import Report
 from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     choose_explaining_inputs,
-    has_ended_last_chance,
     find_biggest_lesson,
     find_lessons,
+    has_ended_last_chance,
     is_action,
 )
 from engine.drill.par.regret import find_retry_start

@@ -31,7 +31,7 @@ from engine.protocol import network
 OTHER_CARDS_MAX: Final = 2
 """Maximum number of cards for servers that neither failed nor took over."""
 
-YES, LOST, NONE = "yes", "lost", "none"
+VOTE_CAST, VOTE_LOST, VOTE_NOT_COUNTED = "yes", "lost", "none"
 """States of a vote: cast, lost, not counted."""
 
 
@@ -116,7 +116,7 @@ class StageFacts(Struct, frozen=True):
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
             vote
-            if vote.state == NONE
+            if vote.state == VOTE_NOT_COUNTED
             else replace(vote, state=_find_vote_state(current_votes.get(vote.name)))
             for vote in previous_votes
         )
@@ -124,12 +124,12 @@ class StageFacts(Struct, frozen=True):
 
     def restore_vote(self, name: str) -> StageFacts:
         """Return these facts as they were before the loss of *name* was noticed: its vote still counts."""
-        counted_votes = (replace(vote, state=YES) if vote.name == name else vote for vote in self.votes)
+        counted_votes = (replace(vote, state=VOTE_CAST) if vote.name == name else vote for vote in self.votes)
         return replace(self, votes=tuple(counted_votes))
 
 
 def _find_vote_state(vote: StageVote | None) -> str:
-    return LOST if vote is None or vote.state == LOST else YES
+    return VOTE_LOST if vote is None or vote.state == VOTE_LOST else VOTE_CAST
 
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
@@ -291,12 +291,14 @@ def _list_votes(
         is_present = any(node.name == name for node in nodes) and world.computers[name].powered
         weight = known_config.get_weight(name) if known_config is not None else 1
         yield StageVote(
-            name, _get_color(servers, name, index), (YES if is_present else LOST) if weight else NONE
+            name,
+            _get_color(servers, name, index),
+            (VOTE_CAST if is_present else VOTE_LOST) if weight else VOTE_NOT_COUNTED,
         )
     if known_config is not None and known_config.witness is not None:
-        counts = YES if cluster.witness_there else LOST
+        counts = VOTE_CAST if cluster.witness_there else VOTE_LOST
         yield StageVote(known_config.witness.name, _get_color(servers, known_config.witness.name, len(cluster.nodes)),
-                   counts if known_config.witness_counts else NONE)  # fmt: skip
+                   counts if known_config.witness_counts else VOTE_NOT_COUNTED)  # fmt: skip
 
 
 def _list_session_votes(
@@ -308,10 +310,10 @@ def _list_session_votes(
     sees_old = quorum.is_connected_to_partner(world, copy)
     witness_sees_old = quorum.is_connected_from_witness(world, copy, failover.from_server)
     yield StageVote(copy.mirroring.partner or failover.from_server, _get_color(servers, failover.from_server, 0),
-               YES if sees_old or witness_sees_old else LOST)  # fmt: skip
-    yield StageVote(copy.server, _get_color(servers, copy.server, 1), YES)
+               VOTE_CAST if sees_old or witness_sees_old else VOTE_LOST)  # fmt: skip
+    yield StageVote(copy.server, _get_color(servers, copy.server, 1), VOTE_CAST)
     yield StageVote(copy.mirroring.witness, _get_color(servers, copy.mirroring.witness, 2),
-               YES if quorum.is_connected_to_witness(world, copy) else LOST)  # fmt: skip
+               VOTE_CAST if quorum.is_connected_to_witness(world, copy) else VOTE_LOST)  # fmt: skip
 
 
 def _get_color(servers: Mapping[str, ServerDisplay], name: str, default: int) -> int:

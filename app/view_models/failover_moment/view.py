@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from app.view_models.faces import StatusIndicator
-from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
+from app.view_models.failover_moment.facts import VOTE_CAST, VOTE_LOST, VOTE_NOT_COUNTED, StageFacts
 from app.view_models.failover_moment.moment import FailoverPhase, FailoverView
 from app.view_models.failover_moment.phases import (
     AGENT_RESOURCE,
@@ -175,7 +175,7 @@ def build_stage_view(
         failover_view.is_detected and tick >= failover.detected_tick
     ):
         facts = facts.restore_vote(failover.from_server)  # the cluster has not detected the loss yet
-    has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
+    has_counted = number > 0 or any(vote.state == VOTE_LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
     names = _list_names(failover_view, facts)
     heading, sentence = _describe_phase(failover_view, number, names, is_past_end, tick)
@@ -329,7 +329,7 @@ def _round_scale(value_s: float) -> float:
     return float(next((step for step in steps if step >= value_s), value_s))
 
 
-_UP, _DOWN, _WAIT = (
+_ONLINE_INDICATOR, _OFFLINE_INDICATOR, _WAITING_INDICATOR = (
     StatusIndicator("", "ok", "check"),
     StatusIndicator("", "bad", "cross"),
     StatusIndicator("", "warn", "warning"),
@@ -344,13 +344,13 @@ def _list_panel_rows(
     rows = [_build_service_row(tr("Database online"), failover.failed_tick, online, tick)]
     if any(phase.kind.end_milestone == "clients" for phase in failover_view.phases):
         if failover_view.disconnect_tick is None or tick < failover_view.disconnect_tick:
-            rows.append(PanelRow(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
+            rows.append(PanelRow(tr("Clients working"), _WAITING_INDICATOR, tr("requests hang"), "warn"))
         else:
             row = _build_service_row(tr("Clients working"), failover_view.disconnect_tick, return_tick, tick)
             if return_tick is not None and tick >= return_tick:
                 row = PanelRow(
                     row.name,
-                    _UP,
+                    _ONLINE_INDICATOR,
                     tr("again after {seconds} s").format(
                         seconds=_format_seconds(return_tick - failover.failed_tick)
                     ),
@@ -377,13 +377,13 @@ def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: T
     if up_tick is not None and tick >= up_tick:
         return PanelRow(
             name,
-            _UP,
+            _ONLINE_INDICATOR,
             tr("again after {seconds} s").format(seconds=_format_seconds(up_tick - down_tick)),
             "ok",
         )
     return PanelRow(
         name,
-        _DOWN,
+        _OFFLINE_INDICATOR,
         tr("no, for {seconds} s").format(seconds=_format_seconds(max(0, tick - down_tick))),
         "bad",
     )
@@ -420,8 +420,8 @@ def _list_segments(failover_view: FailoverView, tick: Tick, scale_s: float) -> l
 
 def format_vote_count(facts: StageFacts) -> str:
     """Return the number of present votes, such as "2 of 3"; without votes "1 of 1"."""
-    counted_votes = [vote for vote in facts.votes if vote.state != NONE]
-    yes = sum(vote.state == YES for vote in counted_votes)
+    counted_votes = [vote for vote in facts.votes if vote.state != VOTE_NOT_COUNTED]
+    yes = sum(vote.state == VOTE_CAST for vote in counted_votes)
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted_votes) or 1)
 
 
@@ -430,16 +430,16 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
 
     If *counted* is False, the text says how many votes are needed.
     """
-    voters = [vote for vote in facts.votes if vote.state != NONE]
+    voters = [vote for vote in facts.votes if vote.state != VOTE_NOT_COUNTED]
     if not voters:
         return "", "muted"
     if not counted:
         needed_votes = len(voters) // 2 + 1
         return tr("{needed} of {all} votes are needed").format(needed=needed_votes, all=len(voters)), "muted"
-    yes = sum(vote.state == YES for vote in voters)
+    yes = sum(vote.state == VOTE_CAST for vote in voters)
     has_quorum = 2 * yes > len(voters)
     words = mark("{yes} of {all} votes: quorum") if has_quorum else mark("{yes} of {all} votes: no quorum")
-    has_lost_vote = any(vote.state == LOST for vote in voters)
+    has_lost_vote = any(vote.state == VOTE_LOST for vote in voters)
     return tr(words).format(yes=yes, all=len(voters)), (
         "ok" if has_quorum else "bad"
     ) if has_lost_vote or has_quorum else "muted"

@@ -10,8 +10,8 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QSh
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QWidget
 
 from app.view_models.course import (
-    TIMELINE_EVENT_KINDS,
     EXPOSED,
+    TIMELINE_EVENT_KINDS,
     TRAINEE_MARKER_KINDS,
     UNSERVED,
     RunTimeline,

@@ -188,7 +188,7 @@ class ChartPanel:
         """Forecast of the counter, shown next to the value."""
         self._label_px = float(NAME_HEIGHT_PX)
         self._font = self._bold = QFont()
-        self._text_color = self._muted = self._background_color = QColor()
+        self._text_color = self._muted_color = self._background_color = QColor()
         self._axis = ChartValueAxis(counter.unit)
         # the prefix would appear only in the axis label, which is hidden
         self._axis.enableAutoSIPrefix(False)
@@ -255,7 +255,7 @@ class ChartPanel:
         self._axis.setWidth(axis_width)
         self.background.cursor_color = colors.text
         self.background.chosen_color = theme.add_alpha(colors.accent, SELECTION_ALPHA)
-        self._muted, self._text_color = colors.muted, colors.text
+        self._muted_color, self._text_color = colors.muted, colors.text
         self._background_color = theme.add_alpha(colors.surface, SHADE_ALPHA)
         self._write_caption()
 
@@ -269,5 +269,5 @@ class ChartPanel:
             (self.reading, self._bold, self._text_color),
         ]
         if self.forecast:
-            pieces.append((self.forecast, self._font, self._muted))
+            pieces.append((self.forecast, self._font, self._muted_color))
         self._caption.show_pieces(pieces, self._background_color)

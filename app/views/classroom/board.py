@@ -115,9 +115,12 @@ class InstructorStation(QDialog):
             label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.help_count = QLabel()
         self.help_count.setFont(theme.resize_font(self.help_count.font(), 1.0, bold=True))
-        self.copy, self.sheet = _build_button(tr("&Copy the code")), _build_button(tr("Pro&jector view"))
-        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
-        self.sheet.clicked.connect(self.show_projector)
+        self.copy_button, self.projector_button = (
+            _build_button(tr("&Copy the code")),
+            _build_button(tr("Pro&jector view")),
+        )
+        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
+        self.projector_button.clicked.connect(self.show_projector)
         self.join_sheet_button = _build_button(tr("Handout for seats…"))
         self.join_sheet_button.clicked.connect(self._save_join_sheet)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
@@ -134,34 +137,38 @@ class InstructorStation(QDialog):
             shortcut = QShortcut(QKeySequence(key), self.tiles, act)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.tiles.selectionModel().currentRowChanged.connect(lambda *_: self._show_selected())
-        self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
+        self.sort_order, self.hide_names = QComboBox(), QCheckBox(tr("Hide na&mes"))
         for word in SORT_KEYS:
-            self.order.addItem(tr(word), word)
-        self.order.setAccessibleName(tr("Order of seats"))
-        self.order.currentIndexChanged.connect(self._show_tiles)
-        self.nameless.toggled.connect(self._show_tiles)
-        self.nameless.toggled.connect(self._show_selected)
+            self.sort_order.addItem(tr(word), word)
+        self.sort_order.setAccessibleName(tr("Order of seats"))
+        self.sort_order.currentIndexChanged.connect(self._show_tiles)
+        self.hide_names.toggled.connect(self._show_tiles)
+        self.hide_names.toggled.connect(self._show_selected)
 
     def _make_controls(self) -> None:
-        self.freeze, self.go = _build_button(tr("&Freeze")), _build_button(tr("&Resume"))
-        self.go.setProperty("primary", "true")
-        self.go.hide()  # the lobby starts the class
+        self.freeze_button, self.resume_button = _build_button(tr("&Freeze")), _build_button(tr("&Resume"))
+        self.resume_button.setProperty("primary", "true")
+        self.resume_button.hide()  # the lobby starts the class
         self.finish, self.next_part = _build_button(tr("&End class")), _build_button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
         self.report, self.end = _build_button(tr("Save rep&ort…")), _build_button(tr("C&lose the class"))
         self.report.clicked.connect(self._save_report)
-        for button, line in ((self.freeze, "freeze"), (self.go, "go"), (self.finish, "finish")):
+        for button, line in (
+            (self.freeze_button, "freeze"),
+            (self.resume_button, "go"),
+            (self.finish, "finish"),
+        ):
             button.clicked.connect(lambda _=False, line=line: self._send_to_all(line))
         self.end.clicked.connect(self.end_wanted)
-        self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
+        self.instruction, self.recipient, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in INSTRUCTIONS:
-            self.what.addItem(tr(word), word)
-        self.what.currentIndexChanged.connect(self._show_argument_hint)
-        self.what.setAccessibleName(tr("Kind of message"))
-        self.who.setAccessibleName(tr("Recipient"))
-        self.who.addItem(tr("to all"), ALL_SEATS_RECIPIENT)
-        self.who.addItem(tr("to the selected seat"), SELECTED_SEAT_RECIPIENT)
+            self.instruction.addItem(tr(word), word)
+        self.instruction.currentIndexChanged.connect(self._show_argument_hint)
+        self.instruction.setAccessibleName(tr("Kind of message"))
+        self.recipient.setAccessibleName(tr("Recipient"))
+        self.recipient.addItem(tr("to all"), ALL_SEATS_RECIPIENT)
+        self.recipient.addItem(tr("to the selected seat"), SELECTED_SEAT_RECIPIENT)
         self.send = _build_button(tr("Sen&d"))
         self.send.clicked.connect(self._send_typed_line)
         self.text.returnPressed.connect(self._send_typed_line)
@@ -206,7 +213,7 @@ class InstructorStation(QDialog):
         self.events_recipient = QLabel()
         self._events_row = FlowLayout(GAP_PX, buttons)
         build_widget_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
-        self.who.currentIndexChanged.connect(lambda _: self._show_recipient())
+        self.recipient.currentIndexChanged.connect(lambda _: self._show_recipient())
         self._show_recipient()
         self.notes, self.sent = QPlainTextEdit(), QPlainTextEdit()
         for text, name in ((self.notes, tr("Author's notes")), (self.sent, tr("Sent"))):
@@ -239,17 +246,25 @@ class InstructorStation(QDialog):
         split.setChildrenCollapsible(False)
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
-        layout.addLayout(build_label_row(GAP_PX, self.title, self.code, self.copy))
+        layout.addLayout(build_label_row(GAP_PX, self.title, self.code, self.copy_button))
         layout.addLayout(
-            build_label_row(GAP_PX, self.state, self.sheet, self.join_sheet_button, self.offline_seats_button)
+            build_label_row(
+                GAP_PX, self.state, self.projector_button, self.join_sheet_button, self.offline_seats_button
+            )
         )
-        class_buttons = (self.go, self.freeze, self.next_part, self.finish)
-        layout.addLayout(build_flow_row(GAP_PX, class_buttons, (self.help_count, self.order, self.nameless)))
+        class_buttons = (self.resume_button, self.freeze_button, self.next_part, self.finish)
+        layout.addLayout(
+            build_flow_row(GAP_PX, class_buttons, (self.help_count, self.sort_order, self.hide_names))
+        )
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        for part in (self.what, self.who, self.text):  # may shrink, so that the window fits the screen
+        for part in (
+            self.instruction,
+            self.recipient,
+            self.text,
+        ):  # may shrink, so that the window fits the screen
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * INPUT_WIDTH_LETTERS)
-        layout.addLayout(build_row(self.what, self.who, (self.text, 1), self.send))
+        layout.addLayout(build_row(self.instruction, self.recipient, (self.text, 1), self.send))
         layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
@@ -363,8 +378,8 @@ class InstructorStation(QDialog):
         self._board = dashboard
         for tile in dashboard.tiles:
             self._tiles[tile.seat] = tile
-            if tile.group and self.who.findData(f"@{tile.group}") < 0:
-                self.who.addItem(tr("to group {name}").format(name=tile.group), f"@{tile.group}")
+            if tile.group and self.recipient.findData(f"@{tile.group}") < 0:
+                self.recipient.addItem(tr("to group {name}").format(name=tile.group), f"@{tile.group}")
         self._show_tiles()
         self._show_selected()
         tiles = list(self._tiles.values())
@@ -376,7 +391,7 @@ class InstructorStation(QDialog):
         if self.projector is not None:
             self.projector.show_dashboard(dashboard, tiles)
         has_begun = any(map(roster.has_started, tiles)) or dashboard.state != "frozen"
-        self.go.setVisible(has_begun)  # before that, the lobby starts the class
+        self.resume_button.setVisible(has_begun)  # before that, the lobby starts the class
         if has_begun < self._has_begun:  # the next part has not started yet
             self.show_watched_seat(None)
         if has_begun != self._has_begun:
@@ -386,15 +401,15 @@ class InstructorStation(QDialog):
         self.help_count.setText(
             trn("{n} seat needs help", "{n} seats need help", needy).format(n=needy) if needy else ""
         )
-        self.state.setText(roster.describe_class(dashboard, tiles, self.nameless.isChecked()))
+        self.state.setText(roster.describe_class(dashboard, tiles, self.hide_names.isChecked()))
         self._enable_actions(dashboard)
 
     def _enable_actions(self, dashboard: DashboardUpdate) -> None:
         """Enable the actions that have an effect in the state of the class."""
         is_last = dashboard.part_number == dashboard.parts
         has_stopped = any(tile.stopped for tile in self._tiles.values())
-        self.freeze.setEnabled(dashboard.state == "running")
-        for button in (self.go, self.lobby.start):
+        self.freeze_button.setEnabled(dashboard.state == "running")
+        for button in (self.resume_button, self.lobby.start):
             button.setEnabled(dashboard.state == "frozen" or (has_stopped and not self._is_class_over))
         for part in (self.finish, self.events):
             part.setEnabled(not self._is_class_over)
@@ -418,15 +433,17 @@ class InstructorStation(QDialog):
         return self.tiles.selected_seat
 
     def _show_tiles(self) -> None:
-        sort_key = SORT_KEYS[self.order.currentData()]
+        sort_key = SORT_KEYS[self.sort_order.currentData()]
         self.tiles.show_seats(list(self._tiles.values()), sort_key, self._format_name)
 
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
-        index = self.who.findData(SELECTED_SEAT_RECIPIENT)
+        index = self.recipient.findData(SELECTED_SEAT_RECIPIENT)
         name = "" if tile is None else self._describe_seat(tile)
-        self.who.setItemText(index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
+        self.recipient.setItemText(
+            index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat")
+        )
         self._show_recipient()
         if self._watched_seat is None:
             seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
@@ -450,7 +467,7 @@ class InstructorStation(QDialog):
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
     def _show_recipient(self) -> None:
-        text = tr("The event is applied immediately {who}.").format(who=self.who.currentText())
+        text = tr("The event is applied immediately {who}.").format(who=self.recipient.currentText())
         self.events_recipient.setText(text)
 
     def _suggest_answers(self) -> Sequence[str]:
@@ -462,8 +479,8 @@ class InstructorStation(QDialog):
 
     def _insert_suggestion(self, text: str) -> None:
         """Put a suggested answer into the input line, where it can be edited before it is sent."""
-        self.what.setCurrentIndex(0)
-        self.who.setCurrentIndex(self.who.findData(SELECTED_SEAT_RECIPIENT))
+        self.instruction.setCurrentIndex(0)
+        self.recipient.setCurrentIndex(self.recipient.findData(SELECTED_SEAT_RECIPIENT))
         self.text.setText(text)
         self.text.setCursorPosition(0)
         self.text.setFocus()
@@ -471,13 +488,13 @@ class InstructorStation(QDialog):
     def describe_seat(self, number: int, name: str) -> str:
         """Return the seat's number, and its name unless names are hidden."""
         title = tr("Seat {n}").format(n=number)
-        return title if self.nameless.isChecked() else f"{title}, {name}"
+        return title if self.hide_names.isChecked() else f"{title}, {name}"
 
     def _describe_seat(self, tile: SeatTile) -> str:
         return self.describe_seat(tile.seat, tile.name)
 
     def _format_name(self, tile: SeatTile) -> str:
-        return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
+        return tr("Seat {n}").format(n=tile.seat) if self.hide_names.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:
         if self.selected_seat is None:
@@ -509,15 +526,15 @@ class InstructorStation(QDialog):
 
     def _write_message(self) -> None:
         """Prepare the input line for a message to the selected seat."""
-        self.what.setCurrentIndex(0)
+        self.instruction.setCurrentIndex(0)
         recipient = ALL_SEATS_RECIPIENT if self.selected_seat is None else SELECTED_SEAT_RECIPIENT
-        self.who.setCurrentIndex(self.who.findData(recipient))
+        self.recipient.setCurrentIndex(self.recipient.findData(recipient))
         self.text.setFocus()
 
     def _toggle_pause(self) -> None:
-        if self.freeze.isEnabled():
+        if self.freeze_button.isEnabled():
             self._send_to_all("freeze")
-        elif self.go.isEnabled() and not self.go.isHidden():
+        elif self.resume_button.isEnabled() and not self.resume_button.isHidden():
             self._send_to_all("go")
 
     def _send_to_all(self, line: str) -> None:
@@ -527,7 +544,7 @@ class InstructorStation(QDialog):
 
     def _send_to_recipient(self, line: str) -> bool:
         """Send *line* to the selected recipient. Return False if no seat is selected but *line* needs one."""
-        recipient = str(self.who.currentData())
+        recipient = str(self.recipient.currentData())
         needs_seat = "{seat}" in line or ("{who}" in line and recipient == SELECTED_SEAT_RECIPIENT)
         if needs_seat and self.selected_seat is None:
             self.show_reply(tr("Select a seat first."))
@@ -537,25 +554,25 @@ class InstructorStation(QDialog):
         return True
 
     def _send_typed_line(self) -> None:
-        line, placeholder = INSTRUCTIONS[self.what.currentData()]
+        line, placeholder = INSTRUCTIONS[self.instruction.currentData()]
         text = self.text.text().strip()
         is_complete = text or not placeholder or line.endswith("?")
         if is_complete and self._send_to_recipient(line.rstrip("?").replace("{text}", text)):
             self.text.clear()
 
     def _show_argument_hint(self) -> None:
-        line, placeholder = INSTRUCTIONS[self.what.currentData()]
-        is_useful = not self._is_class_over or self.what.currentData() in INSTRUCTIONS_AFTER_END
+        line, placeholder = INSTRUCTIONS[self.instruction.currentData()]
+        is_useful = not self._is_class_over or self.instruction.currentData() in INSTRUCTIONS_AFTER_END
         prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
         self.text.setPlaceholderText(tr(prompt) if prompt else "")
         self.text.setEnabled(is_useful and bool(placeholder))
-        self.who.setEnabled(is_useful and "{who}" in line)
+        self.recipient.setEnabled(is_useful and "{who}" in line)
         self.send.setEnabled(is_useful and bool(self.code.text()))
 
     def _enable(self, enabled: bool) -> None:
         of_seat = (*self.of_seat.values(), self.open_replay)
         enabled_states = (
-            self.copy, self.sheet, self.join_sheet_button, self.offline_seats_button, self.report, self.freeze, self.go, self.finish, self.send,
+            self.copy_button, self.projector_button, self.join_sheet_button, self.offline_seats_button, self.report, self.freeze_button, self.resume_button, self.finish, self.send,
             self.lobby.start, self.lobby.check,
         )  # fmt: skip
         for button in (*enabled_states, *of_seat):
@@ -571,7 +588,7 @@ class InstructorStation(QDialog):
 
     def _save_report(self) -> None:
         def send(name: str) -> None:
-            self.report_wanted.emit(name, not self.nameless.isChecked())
+            self.report_wanted.emit(name, not self.hide_names.isChecked())
 
         self._save_file(tr("Save the report of the class"), "class.zip", tr("Reports") + " (*.zip)", send)
 

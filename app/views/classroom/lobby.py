@@ -183,14 +183,16 @@ class ProjectorView(QWidget):
         self.setWindowTitle(tr("Projector"))
         self._title = ""
         """Title of the drill."""
-        self.title, self.how, self.code, self.address, self.state, self.clock = (QLabel() for _ in range(6))
+        self.title, self.join_steps, self.code, self.address, self.state, self.clock = (
+            QLabel() for _ in range(6)
+        )
         self.clock.setFont(theme.resize_font(self.clock.font(), CLOCK_SCALE, bold=True))
         self.title.setFont(theme.resize_font(self.title.font(), PROJECTOR_TEXT_SCALE, bold=True))
         self.code.setFont(theme.build_fixed_font(PROJECTOR_CODE_SCALE))
         self.address.setFont(theme.build_fixed_font(PROJECTOR_TEXT_SCALE))
-        for label in (self.how, self.state):
+        for label in (self.join_steps, self.state):
             label.setFont(theme.resize_font(label.font(), PROJECTOR_TEXT_SCALE))
-        for label in (self.title, self.how, self.code, self.address, self.state, self.clock):
+        for label in (self.title, self.join_steps, self.code, self.address, self.state, self.clock):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
@@ -204,7 +206,7 @@ class ProjectorView(QWidget):
         self.tiles.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.qr.setMaximumHeight(self.fontMetrics().height() * QR_HEIGHT_LINES)
         column = QVBoxLayout(self)
-        for part in (self.title, self.how, self.code, self.address, self.clock):
+        for part in (self.title, self.join_steps, self.code, self.address, self.clock):
             column.addWidget(part)
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
@@ -223,7 +225,7 @@ class ProjectorView(QWidget):
         secret, _, address = code.partition("@")
         self.code.setText(secret)
         self.address.setText(f"@{address}" if address else "")
-        self.how.setText(tr("Class ▸ Join a class: type the code, and your name."))
+        self.join_steps.setText(tr("Class ▸ Join a class: type the code, and your name."))
         self.qr.show_text(code)
 
     def show_on_projector(self) -> None:
@@ -241,7 +243,7 @@ class ProjectorView(QWidget):
         self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(dashboard)))))
         is_over = dashboard.state == "over"
         lobby = not is_over and not any(map(roster.has_started, tiles))
-        for part in (self.how, self.code, self.address, self.qr):
+        for part in (self.join_steps, self.code, self.address, self.qr):
             part.setVisible(lobby)
         self.tiles.setVisible(not lobby)
         self.clock.setVisible(not lobby)

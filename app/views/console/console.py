@@ -21,8 +21,8 @@ from app.views.console.shell import ShellWindow
 from app.views.console.tabs import (
     ClosedWindow,
     ConsoleTool,
-    QueryTabs,
     ConsoleToolBar,
+    QueryTabs,
     build_tool_actions,
     parse_server_name,
     update_tool_icons,

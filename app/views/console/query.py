@@ -362,21 +362,21 @@ class QueryWindow(QWidget):
         self._split.addWidget(self.results)
         self._has_shared_height = False
         """True after the first division of the height. From then on the user moves the border."""
-        self._state, self._facts = QLabel(), QLabel()
+        self._state, self._status_values = QLabel(), QLabel()
         self._state.setObjectName("state")
-        self._facts.setObjectName("facts")
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)  # a database name may contain HTML
+        self._status_values.setObjectName("facts")
+        self._status_values.setTextFormat(Qt.TextFormat.PlainText)  # a database name may contain HTML
         self._lay_out()
         self.set_state("disconnected")
         theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_status_values)
 
     def _lay_out(self) -> None:
-        status = build_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
+        status = build_row((self._state, 1), self._status_values, margins=(6, 2, 6, 2))
         head = build_row((self._band, 1), self.databases, margins=0, spacing=0)
         build_widget_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
         for shrinks in (
             self._state,
-            self._facts,
+            self._status_values,
             self._band,
         ):  # these texts begin with their most important part
             shrinks.setMinimumWidth(60)
@@ -548,24 +548,26 @@ class QueryWindow(QWidget):
             else connection.server
         )
         self._parts = [part for part in (server, connection.login, connection.database, suffix) if part]
-        self._facts.setToolTip(escape_tip("   ".join(self._parts)))
+        self._status_values.setToolTip(escape_tip("   ".join(self._parts)))
         self._fit_status_values()
 
     def _fit_status_values(self) -> None:
         """Show as many facts as fit next to the state text. The last facts are the most important."""
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
-        while len(parts) > 1 and self._facts.fontMetrics().horizontalAdvance("   ".join(parts)) > room:
+        while (
+            len(parts) > 1 and self._status_values.fontMetrics().horizontalAdvance("   ".join(parts)) > room
+        ):
             parts.pop(1 if len(parts) > 2 else 0)
         text = "   ".join(parts)
-        while text and self._facts.fontMetrics().horizontalAdvance(text) > room:
+        while text and self._status_values.fontMetrics().horizontalAdvance(text) > room:
             # if time and rows do not fit, show only the rows, or nothing; the tooltip shows all facts
             text = text.partition("   ")[2]
-        self._facts.setText(text)
+        self._status_values.setText(text)
 
     def _shrink_fonts(self) -> None:
         """Use a smaller font, so that all facts fit into a window of 1366 pixels."""
-        for label in (self._state, self._facts):
+        for label in (self._state, self._status_values):
             label.setFont(theme.resize_font(self.font(), STATUS_FONT_SCALE))
 
     def _paint_band(self) -> None:

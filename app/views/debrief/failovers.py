@@ -179,7 +179,7 @@ class _PhaseBar(QWidget):
     def __init__(self, failover: ReportRow) -> None:
         super().__init__()
         self._phases = list_phases(failover)
-        self._took, self._published = failover.get("failover_s"), failover.get("published_s")
+        self._failover_s, self._published = failover.get("failover_s"), failover.get("published_s")
         self.setAccessibleName(
             ", ".join(f"{tr(name)} {formatting.format_seconds(seconds)}" for name, seconds in self._phases)
         )
@@ -189,9 +189,11 @@ class _PhaseBar(QWidget):
 
     def _list_time_labels(self) -> list[tuple[str, float]]:
         """Return text and seconds of the times below the bar, which begin at the detection."""
-        if self._took is None:
+        if self._failover_s is None:
             return []
-        rows = [(tr("this run {time}").format(time=formatting.format_seconds(self._took)), self._took)]
+        rows = [
+            (tr("this run {time}").format(time=formatting.format_seconds(self._failover_s)), self._failover_s)
+        ]
         if self._published is not None:
             text = tr("published {time}").format(time=formatting.format_seconds(self._published, 1))
             rows.append((text, self._published))

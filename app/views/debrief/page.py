@@ -55,8 +55,8 @@ TABS: Final = (
     mark("Evidence"),
     mark("Export"),
 )
-SCORE, TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE, EXPORT = range(len(TABS))
-REVIEW_TABS: Final = (TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE)
+SCORE, TIMELINE, POINTS, COMMANDS, OUTAGES, EVIDENCE, EXPORT = range(len(TABS))
+REVIEW_TABS: Final = (TIMELINE, POINTS, COMMANDS, OUTAGES, EVIDENCE)
 """Tabs that change when the review is complete."""
 ANALYSIS_TABS: Final = (SCORE, TIMELINE)
 """Tabs that change when the analysis finds better continuations."""
@@ -355,7 +355,7 @@ class DebriefView(QScrollArea):
             TIMELINE: lambda: tabs.build_timeline_tab(model, do),
             POINTS: lambda: tabs.build_points_tab(model, do, narrow, self._asks_first),
             COMMANDS: lambda: tabs.build_commands_tab(model, do, narrow),
-            STORY: lambda: tabs.build_outages_tab(model, narrow),
+            OUTAGES: lambda: tabs.build_outages_tab(model, narrow),
             EVIDENCE: lambda: tabs.build_evidence_tab(model, narrow),
             EXPORT: lambda: tabs.build_export_tab(model, do),
         }

@@ -20,8 +20,8 @@ from app.view_models import value_curve as of
 from app.view_models.value_curve import (
     GRID_LINE_POINTS,
     LOSS_BY_LABEL,
-    SHOWN_LOSS_MIN,
     SEGMENT_STYLES,
+    SHOWN_LOSS_MIN,
     explain_curve,
     find_marked_segments,
     format_certainty,
@@ -95,7 +95,7 @@ class ValueCurve(QWidget):
         """Create the curve. *choices_by_question*: question -> its choices."""
         super().__init__()
         self._refused = refused
-        self._account, self._choices_by_question = regret_analysis, choices_by_question
+        self._regret_analysis, self._choices_by_question = regret_analysis, choices_by_question
         self._moves, self._stops = (
             of.merge_waits(regret_analysis.moves),
             of.find_marked_segments(regret_analysis),
@@ -151,10 +151,10 @@ class ValueCurve(QWidget):
 
     def _compute_value(self, tick: Tick) -> float:
         move = next(
-            (segment for segment in self._account.moves if segment.tick <= tick < segment.until), None
+            (segment for segment in self._regret_analysis.moves if segment.tick <= tick < segment.until), None
         )
         if move is None:
-            return self._account.curve[-1][1]
+            return self._regret_analysis.curve[-1][1]
         return move.before - move.regret * (tick - move.tick) / (move.until - move.tick)
 
     # --- painting -------------------------------------------------------------------------------------------
@@ -187,8 +187,8 @@ class ValueCurve(QWidget):
     def _paint_curve(self, painter: QPainter) -> None:
         colors = theme.get_theme_tokens(self.palette())
         painter.setPen(QPen(colors.series[0], 2.0))
-        painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in self._account.curve]))
-        for tone, points in of.list_falling_parts(self._account):
+        painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in self._regret_analysis.curve]))
+        for tone, points in of.list_falling_parts(self._regret_analysis):
             painter.setPen(QPen(colors.get_color(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in points]))
         stop = self._stops[self._selected_index] if self._selected_index is not None else None
@@ -227,7 +227,7 @@ class ValueCurve(QWidget):
             painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
     def _paint_point_of_no_return(self, painter: QPainter, box: QRectF) -> None:
-        tick = self._account.point_of_no_return
+        tick = self._regret_analysis.point_of_no_return
         if tick is None:
             return
         colors, metrics = theme.get_theme_tokens(self.palette()), QFontMetricsF(painter.font())
@@ -261,7 +261,9 @@ class ValueCurve(QWidget):
             tr("{moment}: {points} points still possible").format(
                 moment=format_run_tick(tick), points=of.format_points(value)
             ),
-            format_segment(segment, self._choices_by_question, self._account.last_chance, self._refused),
+            format_segment(
+                segment, self._choices_by_question, self._regret_analysis.last_chance, self._refused
+            ),
         ]
         if segment.regret >= SHOWN_LOSS_MIN:
             label = tr(SEGMENT_STYLES[segment.label][0])
@@ -272,7 +274,7 @@ class ValueCurve(QWidget):
             )
         elif segment.line != WAITING:
             lines.append(tr(SEGMENT_STYLES[segment.label][0]))
-        if segment.tick == tick == self._account.point_of_no_return:
+        if segment.tick == tick == self._regret_analysis.point_of_no_return:
             lines.append(of.format_point_of_no_return_time(tick))
         return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from app.words.formatting import format_run_tick
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes
+from engine.drill.judging.replay_timeline import MET, DatabaseLanes
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
@@ -248,7 +248,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
             )
             rows.append((0, ("✗", name, status_text, said_of(guard.seen_in))))
         else:
-            held_span = next((span for span in spans if span.what == HOLDS), None)
+            held_span = next((span for span in spans if span.what == MET), None)
             status_text = (
                 tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
             )

@@ -21,7 +21,7 @@ from app.views.debrief.parts import (
     build_muted_label,
     build_table,
 )
-from app.views.debrief.reflection import build_reflection_widgets, build_reflection_checkbox
+from app.views.debrief.reflection import build_reflection_checkbox, build_reflection_widgets
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.strip import TimelineStrip
@@ -32,7 +32,7 @@ from app.words.localization import describe_input, shorten_line
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.refusals import is_refusal_error
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes
+from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, DatabaseLanes
 from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.review import ReferenceComparison
 from engine.drill.judging.shapes import Calibration, ItemJson, Report, ReportRow
@@ -379,7 +379,9 @@ def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[Tim
     """Return the states of the database with the most time down or unprotected."""
 
     def measure_harm(lane: DatabaseLanes) -> int:
-        harmful_spans = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
+        harmful_spans = [
+            span for span in (*lane.service, *lane.protection) if span.what in (DOWN, UNPROTECTED)
+        ]
         return sum(span.ticks for span in harmful_spans)
 
     worst = max(lanes.values(), key=measure_harm)

@@ -12,9 +12,9 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QTextCursor, QTextDo
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSplitter, QTabWidget, QWidget
 
 from app.views.editor.findings import (
+    ParsingResult,
     ProblemList,
     ScenarioChecker,
-    ParsingResult,
     TrialResult,
     apply_fix,
     describe_problem,
@@ -101,7 +101,7 @@ ACTIONS_WITHOUT_BUTTON: Final = (
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
 """Actions without a button. Form and timeline share the undo history of the text."""
-_OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
+_SHORTCUT_OVERRIDE, _KEY_PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
@@ -363,12 +363,12 @@ class ScenarioEditor(QWidget):
 
         The desk also uses F8, so the editor takes it first.
         """
-        if isinstance(event, QKeyEvent) and event.type() in (_OVERRIDE, _PRESS):
+        if isinstance(event, QKeyEvent) and event.type() in (_SHORTCUT_OVERRIDE, _KEY_PRESS):
             pressed = QKeySequence(event.keyCombination())
             for name in PROBLEM_STEP_ACTIONS:
                 if pressed in self.tools[name].shortcuts():
                     event.accept()
-                    if event.type() == _PRESS:
+                    if event.type() == _KEY_PRESS:
                         self.tools[name].trigger()
                     return True
         return super().event(event)

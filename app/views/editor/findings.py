@@ -17,7 +17,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import list_static_warnings, list_warnings
-from engine.drill.authoring.problems import KeyPath, FileProblem, ScenarioError, find_positions, format_path
+from engine.drill.authoring.problems import FileProblem, KeyPath, ScenarioError, find_positions, format_path
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.score import Score
 from engine.drill.running.drill import Drill

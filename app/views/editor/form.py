@@ -19,8 +19,8 @@ from app.views.editor.form_schema import (
     PLAIN_KEYS_SECTION,
     RUBRIC_KIND_LABELS,
     VARIANTS_SECTION,
-    FormField,
     FieldKind,
+    FormField,
     FormSection,
     find_model,
     format_entry,
@@ -156,13 +156,13 @@ ENTRIES_SHOWN_MIN: Final = 5
 """Minimum number of visible rows of the list of entries."""
 NARROW_ENTRIES_SHOWN_MIN: Final = 3
 """Minimum number of visible rows of the list on a narrow page."""
-_ALT, _CTRL = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
+_ALT_MODIFIER, _CTRL_MODIFIER = Qt.KeyboardModifier.AltModifier, Qt.KeyboardModifier.ControlModifier
 ENTRY_COMMANDS: Final = {
     "add": (mark("Add"), QKeyCombination(Qt.Key.Key_Insert)),
-    "copy": (mark("Duplicate"), QKeyCombination(_CTRL, Qt.Key.Key_D)),
+    "copy": (mark("Duplicate"), QKeyCombination(_CTRL_MODIFIER, Qt.Key.Key_D)),
     "remove": (mark("Remove"), QKeyCombination(Qt.Key.Key_Delete)),
-    "up": (mark("Move up"), QKeyCombination(_ALT, Qt.Key.Key_Up)),
-    "down": (mark("Move down"), QKeyCombination(_ALT, Qt.Key.Key_Down)),
+    "up": (mark("Move up"), QKeyCombination(_ALT_MODIFIER, Qt.Key.Key_Up)),
+    "down": (mark("Move down"), QKeyCombination(_ALT_MODIFIER, Qt.Key.Key_Down)),
 }
 """Command for an entry -> text of its button, and its key in the list."""
 

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from app.files.scenario_edit import get_value
 from app.views.editor.form_schema import (
     RUBRIC_KIND_LABELS,
-    FormField,
     FieldKind,
+    FormField,
     FormSection,
     list_fields,
     list_kinds,

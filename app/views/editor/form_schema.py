@@ -46,13 +46,13 @@ KEY_LABELS: Final = _list_texts("label")
 RUBRIC_KIND_LABELS: Final = _list_texts("rule")
 """Kind of a rubric item -> label."""
 
-ACT, CONDITION = "act", "condition"
+INPUT_LINE_KIND, CONDITION_KIND = "act", "condition"
 """Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
 
 NAME_KINDS_BY_KEY: Final = {
-    "do": ACT,
-    "type": ACT,
-    "when": CONDITION,
+    "do": INPUT_LINE_KIND,
+    "type": INPUT_LINE_KIND,
+    "when": CONDITION_KIND,
     "ClientSpec.data_source": "server",
     "ClientSpec.databases": "database",
     "ClientSpec.failover_partner": "server",
@@ -62,7 +62,7 @@ NAME_KINDS_BY_KEY: Final = {
     "DowntimeRule.database": "database",
     "ExposedRule.database": "database",
     "Hint.goal": "goal",
-    "StoryRole.does": ACT,
+    "StoryRole.does": INPUT_LINE_KIND,
     "StoryRole.servers": "server",
     "LinkSpec.ends": "name",
     "LostRule.database": "database",

@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.editor.form_schema import (
-    ACT,
-    CONDITION,
-    FormField,
+    CONDITION_KIND,
+    INPUT_LINE_KIND,
     FieldKind,
     FieldValueError,
+    FormField,
     format_default,
     format_field,
     format_placeholder,
@@ -392,7 +392,11 @@ class FieldRow:
             )
             lines.setPlaceholderText(format_placeholder(field))
             return lines
-        if field.offered_kind and field.offered_kind not in (ACT, CONDITION) and field.kind is FieldKind.LINE:
+        if (
+            field.offered_kind
+            and field.offered_kind not in (INPUT_LINE_KIND, CONDITION_KIND)
+            and field.kind is FieldKind.LINE
+        ):
             box = NameBox()
             box.activated.connect(lambda _: self.apply_pending_input())
             return self._build_typed_field(box, box.lineEdit())

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from app.views.editor.form_schema import ACT, CONDITION, NAME_KINDS_BY_KEY
+from app.views.editor.form_schema import CONDITION_KIND, INPUT_LINE_KIND, NAME_KINDS_BY_KEY
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import OPERATORS
 from engine.drill.authoring.schema import build_schema
@@ -164,7 +164,7 @@ TABLES_BY_NAME_KIND: Final = {
 }
 """Kind of name, or kind of verb parameter -> tables that contain these names."""
 
-COMPLETIONS_BY_KIND: Final = {ACT: complete_input, CONDITION: complete_condition}
+COMPLETIONS_BY_KIND: Final = {INPUT_LINE_KIND: complete_input, CONDITION_KIND: complete_condition}
 
 
 def list_names(data: Mapping[str, object], kind: str) -> list[str]:

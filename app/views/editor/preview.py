@@ -12,11 +12,11 @@ from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.schema import Inject, Prediction, Question, SolutionStep
 
-LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
+LEARNER_READER, EXAM_READER, INSTRUCTOR_READER = "learner", "exam", "instructor"
 READER_MODES: Final[Mapping[str, tuple[str, str]]] = {
-    LEARNER: (mark("Learner"), "practice"),
-    EXAM: (mark("In an exam"), "exam"),
-    INSTRUCTOR: (mark("Instructor"), "practice"),
+    LEARNER_READER: (mark("Learner"), "practice"),
+    EXAM_READER: (mark("In an exam"), "exam"),
+    INSTRUCTOR_READER: (mark("Instructor"), "practice"),
 }
 """Reader -> label, and the drill mode of this reader."""
 
@@ -80,11 +80,11 @@ def build_appendix(scenario: Scenario, reader: str) -> str:
     An exam has no hints. Only the instructor sees all parts.
     """
     parts: list[str] = []
-    if reader == LEARNER:
+    if reader == LEARNER_READER:
         parts += [*_list_hints(scenario), *_format_questions(scenario)]
-    if reader == EXAM:
+    if reader == EXAM_READER:
         parts += _format_questions(scenario)
-    if reader == INSTRUCTOR:
+    if reader == INSTRUCTOR_READER:
         parts += [*_list_roles(scenario), *_list_instructions(scenario), *_list_hint_texts(scenario)]
     return "\n\n".join(parts)
 

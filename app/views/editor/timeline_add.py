@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.views.editor.form_widgets import CompletingLine
 from app.views.editor.input_completion import ListNames, complete_condition
-from app.views.editor.timeline_entries import AT, WAIT, WINDOW, parse_seconds
+from app.views.editor.timeline_entries import CONDITIONAL_FAULT, TIMED_FAULT, WINDOW_FAULT, parse_seconds
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.inputs import InputError
@@ -27,9 +27,9 @@ from engine.verbs.lines import parse_input_line
 from engine.verbs.verb import VerbParameter
 
 START_KINDS: Final = (
-    (AT, mark("At a time")),
-    (WINDOW, mark("In a time window")),
-    (WAIT, mark("When a condition is met")),
+    (TIMED_FAULT, mark("At a time")),
+    (WINDOW_FAULT, mark("In a time window")),
+    (CONDITIONAL_FAULT, mark("When a condition is met")),
 )
 VERB_GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in menu order. Remarks are omitted because they have no effect."""
@@ -79,16 +79,16 @@ class AddFaultForm(QFrame):
         self.verb.setMaxVisibleItems(16)
         self.verb.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.verb.setMinimumContentsLength(16)
-        times, self._acts, self._options, last_layout = (QHBoxLayout() for _ in range(4))
-        for row in (times, self._acts, self._options, last_layout):
+        times, self._verb_row, self._options, last_layout = (QHBoxLayout() for _ in range(4))
+        for row in (times, self._verb_row, self._options, last_layout):
             row.setSpacing(6)
         for widget in (self.start_kind, self.from_time, self._and_label, self.to_time):
             times.addWidget(widget)
         times.addWidget(self._delay_label)
         times.addWidget(self.condition_delay)
         times.addStretch(1)
-        self._acts.addWidget(self.verb)
-        self._acts.addStretch(1)
+        self._verb_row.addWidget(self.verb)
+        self._verb_row.addStretch(1)
         self._options.addStretch(1)
         self.note.setPlaceholderText(tr("Reason, for the instructor (optional)"))
         self.add, cancel = QPushButton(tr("Add")), QPushButton(tr("Cancel"))
@@ -105,7 +105,7 @@ class AddFaultForm(QFrame):
         grid.setVerticalSpacing(4)
         for number, words in ((0, tr("When")), (2, tr("Item")), (5, tr("Note"))):
             grid.addWidget(QLabel(words), number, 0)
-        for number, row in ((0, times), (2, self._acts), (4, self._options), (6, last_layout)):
+        for number, row in ((0, times), (2, self._verb_row), (4, self._options), (6, last_layout)):
             grid.addLayout(row, number, 1)
         for number, widget in ((1, self.condition), (3, self.verb_help), (5, self.note)):
             grid.addWidget(widget, number, 1)
@@ -138,15 +138,15 @@ class AddFaultForm(QFrame):
     def _show_time_fields(self) -> None:
         kind = self.start_kind.currentData()
         for widget in (self._and_label, self.to_time):
-            widget.setVisible(kind == WINDOW)
+            widget.setVisible(kind == WINDOW_FAULT)
         for widget in (self.condition, self._delay_label, self.condition_delay):
-            widget.setVisible(kind == WAIT)
-        self.from_time.setVisible(kind != WAIT)
+            widget.setVisible(kind == CONDITIONAL_FAULT)
+        self.from_time.setVisible(kind != CONDITIONAL_FAULT)
 
     def _show_fields(self) -> None:
         while self.fields:
             field = self.fields.pop()[2]
-            for row in (self._acts, self._options):
+            for row in (self._verb_row, self._options):
                 row.removeWidget(field)
             field.hide()
             field.deleteLater()
@@ -186,7 +186,7 @@ class AddFaultForm(QFrame):
         field.setMinimumWidth(max(width_min, metrics.horizontalAdvance(words) + 2 * FIELD_PADDING_PX))
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
-        row = self._options if parameter is None else self._acts
+        row = self._options if parameter is None else self._verb_row
         row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # insert the field before the stretch
         self.fields.append((parameter, name, field))
 
@@ -205,7 +205,7 @@ class AddFaultForm(QFrame):
     def _parse_times(self) -> dict[str, object] | str:
         """Return the times as in the file, or an error message."""
         kind = self.start_kind.currentData()
-        if kind == WAIT:
+        if kind == CONDITIONAL_FAULT:
             condition, delay_text = self.condition.text().strip(), self.condition_delay.text().strip()
             if not condition:
                 return tr("Enter a condition, such as: Sales is SYNCHRONIZED")
@@ -213,12 +213,14 @@ class AddFaultForm(QFrame):
                 return _format_time_error(delay_text)
             waits = bool(delay_text and parse_seconds(_parse_value(delay_text)))
             return {"when": condition, **({"after": _parse_value(delay_text)} if waits else {})}
-        texts = [self.from_time.text().strip(), self.to_time.text().strip()][: 1 if kind == AT else 2]
+        texts = [self.from_time.text().strip(), self.to_time.text().strip()][
+            : 1 if kind == TIMED_FAULT else 2
+        ]
         for text in texts:
             if parse_seconds(_parse_value(text)) is None:
                 return _format_time_error(text)
         values = [_parse_value(text) for text in texts]
-        if kind == AT:
+        if kind == TIMED_FAULT:
             return {"at": values[0]}
         if (parse_seconds(values[0]) or 0.0) >= (parse_seconds(values[1]) or 0.0):
             return tr("The window ends before it begins.")

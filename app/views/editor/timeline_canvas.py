@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from app.views.editor.timeline_entries import (
-    WAIT,
-    WHOLE,
-    WINDOW,
+    CONDITIONAL_FAULT,
+    WHOLE_ENTRY,
+    WINDOW_FAULT,
     EntrySpan,
     FaultLayout,
     Path,
@@ -145,8 +145,8 @@ class TimelineCanvas(QWidget):
     def _lay_out(self) -> None:
         metrics = QFontMetricsF(theme.resize_font(self.font(), LABEL_SCALE))
         line, scale = self._line, self.scale
-        timed = [entry for entry in self._plan.faults if entry.kind != WAIT]
-        waiting = [entry for entry in self._plan.faults if entry.kind == WAIT]
+        timed = [entry for entry in self._plan.faults if entry.kind != CONDITIONAL_FAULT]
+        waiting = [entry for entry in self._plan.faults if entry.kind == CONDITIONAL_FAULT]
         self._boxes, y = [], line * 1.5
         self._lanes = [(y, tr("Faults"))]
         y += line * 1.15
@@ -214,13 +214,13 @@ class TimelineCanvas(QWidget):
 
     def _format_label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
         words, length_max = entry.line or tr("empty"), LABEL_LENGTH_MAX
-        if entry.kind == WAIT:
+        if entry.kind == CONDITIONAL_FAULT:
             words, length_max = f"{describe_condition(entry)}: {words}", CHIP_LENGTH_MAX
         room = metrics.horizontalAdvance("x") * length_max * 1.15
         return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
     def _pin_box(self, entry: TimelineEntry, box: QRectF) -> QRectF:
-        return box.translated(self._visible_rect.left(), 0.0) if entry.kind == WAIT else box
+        return box.translated(self._visible_rect.left(), 0.0) if entry.kind == CONDITIONAL_FAULT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
         """Return the entry at *position* and its part, or None.
@@ -234,7 +234,7 @@ class TimelineCanvas(QWidget):
         ]
         hits.sort(key=lambda hit: hit[0].path == self._chosen_path)
         for entry, layout in reversed(hits):
-            part = WHOLE if layout is None else find_dragged_part(layout, position.x())
+            part = WHOLE_ENTRY if layout is None else find_dragged_part(layout, position.x())
             if part is not None:
                 return entry, part
         return None
@@ -263,7 +263,7 @@ class TimelineCanvas(QWidget):
             return
         entry, part, from_x = self._dragged
         moved_px = event.position().x() - from_x
-        if entry.kind == WAIT or not entry.is_movable:
+        if entry.kind == CONDITIONAL_FAULT or not entry.is_movable:
             return
         if self._dragged_span is None and abs(moved_px) < QApplication.startDragDistance() / 2:
             return
@@ -276,9 +276,9 @@ class TimelineCanvas(QWidget):
         entry = self._find_entry(position)
         if entry is None:
             self.unsetCursor()
-        elif entry[1] != WHOLE:
+        elif entry[1] != WHOLE_ENTRY:
             self.setCursor(Qt.CursorShape.SplitHCursor)
-        elif entry[0].kind != WAIT and entry[0].is_movable:
+        elif entry[0].kind != CONDITIONAL_FAULT and entry[0].is_movable:
             self.setCursor(Qt.CursorShape.SizeHorCursor)
         else:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -346,7 +346,7 @@ class TimelineCanvas(QWidget):
         for entry, box, layout in sorted(self._boxes, key=lambda item: item[0].path == self._chosen_path):
             if layout is not None:
                 self._draw_fault(painter, colors, entry, box, layout)
-            elif entry.kind == WAIT:
+            elif entry.kind == CONDITIONAL_FAULT:
                 self._draw_chip(painter, colors, entry, self._pin_box(entry, box))
             else:
                 self._draw_step(painter, colors, entry, box)
@@ -406,7 +406,7 @@ class TimelineCanvas(QWidget):
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
         label = QRectF(layout.label_x, box.top(), layout.label_width + 2.0, box.height())
-        if entry.kind == WINDOW:
+        if entry.kind == WINDOW_FAULT:
             bar = QRectF(
                 layout.start_x, box.top() + 3.0, max(2.0, layout.end_x - layout.start_x), box.height() - 6.0
             )
@@ -416,11 +416,11 @@ class TimelineCanvas(QWidget):
             painter.setPen(QPen(color, 3.0))
             for x in (layout.start_x, layout.end_x):
                 painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
-        is_inside = entry.kind == WINDOW and layout.start_x < layout.label_x < layout.end_x
+        is_inside = entry.kind == WINDOW_FAULT and layout.start_x < layout.label_x < layout.end_x
         if not is_inside:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
             painter.fillRect(ground, colors.selection if is_selected else colors.surface)
-        if entry.kind != WINDOW:
+        if entry.kind != WINDOW_FAULT:
             painter.setPen(QPen(colors.focus if is_selected else colors.surface, 2.0 if is_selected else 1.0))
             painter.setBrush(color)
             draw_shape(

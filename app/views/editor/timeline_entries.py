@@ -14,7 +14,7 @@ from app.words.language import tr
 from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, Duration
 from engine.verbs import VERBS
 
-AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
+TIMED_FAULT, WINDOW_FAULT, CONDITIONAL_FAULT, SOLUTION_STEP = "at", "window", "wait", "step"
 """Kinds of entries: at a moment, within a window, on a condition, a step of the solution."""
 
 Path = tuple[str | int, ...]
@@ -55,7 +55,9 @@ class TimelineEntry(Struct, frozen=True):
     @property
     def is_movable(self) -> bool:
         """True if the entry has a time that can be dragged."""
-        return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.is_time_known)
+        return self.kind in (TIMED_FAULT, WINDOW_FAULT) or (
+            self.kind == CONDITIONAL_FAULT and self.is_time_known
+        )
 
     @property
     def group(self) -> str:
@@ -96,11 +98,18 @@ def parse_timeline(text: str) -> TimelinePlan:
         raise ValueError("the text is nested too deeply") from error
     faults = sorted(
         (_build_fault(number, table) for number, table in _list_tables(data, "timeline")),
-        key=lambda entry: (entry.kind == WAIT, entry.span[0] if entry.kind != WAIT else 0.0),
+        key=lambda entry: (
+            entry.kind == CONDITIONAL_FAULT,
+            entry.span[0] if entry.kind != CONDITIONAL_FAULT else 0.0,
+        ),
     )
     raw = list(_list_raw_steps(data))
     last = max(
-        (entry.span[1] for entry in (*faults, *raw) if entry.is_time_known and entry.kind != WAIT),
+        (
+            entry.span[1]
+            for entry in (*faults, *raw)
+            if entry.is_time_known and entry.kind != CONDITIONAL_FAULT
+        ),
         default=0.0,
     )
     length = parse_seconds(data.get("length"))
@@ -128,18 +137,24 @@ def _build_fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     act, note = _collapse_spaces(table.get("do")), _collapse_spaces(table.get("note"))
     seconds = parse_seconds(table.get("at"))
     if seconds is not None:
-        return TimelineEntry(path, AT, act, (seconds, seconds), note=note)
+        return TimelineEntry(path, TIMED_FAULT, act, (seconds, seconds), note=note)
     time_range = table.get("between")
     ends = [parse_seconds(end) for end in time_range] if isinstance(time_range, list) else []
     match ends:
         case [float(start), float(end)]:
-            return TimelineEntry(path, WINDOW, act, (min(start, end), max(start, end)), note=note)
+            return TimelineEntry(path, WINDOW_FAULT, act, (min(start, end), max(start, end)), note=note)
     delay_s = parse_seconds(table.get("after", 0))
     condition = _collapse_spaces(table.get("when"))
     text = condition or _collapse_spaces(table.get("at")) or ("" if time_range is None else str(time_range))
     delay = delay_s or 0.0
     return TimelineEntry(
-        path, WAIT, act, (delay, delay), text, note, is_time_known=bool(condition) and delay_s is not None
+        path,
+        CONDITIONAL_FAULT,
+        act,
+        (delay, delay),
+        text,
+        note,
+        is_time_known=bool(condition) and delay_s is not None,
     )
 
 
@@ -160,7 +175,7 @@ def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
         time_s = before or 0.0
         yield TimelineEntry(
             ("solution", number),
-            STEP,
+            SOLUTION_STEP,
             _collapse_spaces(act),
             (time_s, time_s),
             condition,
@@ -184,7 +199,7 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
             guess = known_s + (max(known_s, end_s) - known_s) * number / (end - index + 1)
             yield TimelineEntry(
                 step.path,
-                STEP,
+                SOLUTION_STEP,
                 step.line,
                 (guess, guess),
                 step.condition,
@@ -201,11 +216,11 @@ def describe_entry(entry: TimelineEntry) -> str:
     """Return a line that describes the entry, for a list and for a screen reader."""
     start, end = (formatting.format_run_time(t_s, _count_decimals(t_s)) for t_s in entry.span)
     act = entry.line or tr("empty")
-    if entry.kind == AT:
+    if entry.kind == TIMED_FAULT:
         return tr("At {time}: {act}").format(time=start, act=act)
-    if entry.kind == WINDOW:
+    if entry.kind == WINDOW_FAULT:
         return tr("Between {start} and {end}: {act}").format(start=start, end=end, act=act)
-    if entry.kind == WAIT:
+    if entry.kind == CONDITIONAL_FAULT:
         return f"{describe_condition(entry)}: {act}"
     number = int(entry.path[1]) + 1
     if entry.is_time_known:
@@ -246,18 +261,18 @@ def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: 
         return text.format(n=len(selected))
     if entry is None:
         return tr("Drag a fault to move it.") if plan.faults else tr("No faults scheduled.")
-    if entry.kind == STEP:
+    if entry.kind == SOLUTION_STEP:
         return tr("A step of the solution; edit it in the text.")
     if not entry.is_movable:
         return tr("This entry has no time that could be moved.")
-    if entry.kind == WAIT:
+    if entry.kind == CONDITIONAL_FAULT:
         return tr("Left, Right: 1 s earlier or later after the condition; with Shift, 10 s.")
-    if entry.kind == WINDOW:
+    if entry.kind == WINDOW_FAULT:
         return tr("Left, Right: move by 1 s; with Shift, 10 s; with Ctrl, only the end.")
     return tr("Left, Right: move by 1 s; with Shift, 10 s.")
 
 
-WHOLE, START, END = "whole", "start", "end"
+WHOLE_ENTRY, ENTRY_START, ENTRY_END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
 FINE_PX_PER_S: Final = 2.0
@@ -381,10 +396,10 @@ def find_dragged_part(layout: FaultLayout, x: float) -> str | None:
     if layout.end_x > layout.start_x:
         inner = min(GRIP_HALF_WIDTH_PX, (layout.end_x - layout.start_x) / 3.0)
         if -GRIP_HALF_WIDTH_PX <= x - layout.start_x <= inner:
-            return START
+            return ENTRY_START
         if -inner <= x - layout.end_x <= GRIP_HALF_WIDTH_PX:
-            return END
-    return WHOLE if layout.from_x <= x <= layout.to_x else None
+            return ENTRY_END
+    return WHOLE_ENTRY if layout.from_x <= x <= layout.to_x else None
 
 
 def drag_span(span: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
@@ -393,9 +408,9 @@ def drag_span(span: EntrySpan, part: str, by_s: float, step_s: float, length_s: 
     The result is snapped to *step_s* and limited to 0 to *length_s*.
     """
     start, end = span
-    if part == START:
+    if part == ENTRY_START:
         return (min(end, _snap_time(start + by_s, step_s, length_s)), end)
-    if part == END:
+    if part == ENTRY_END:
         return (start, max(start, _snap_time(end + by_s, step_s, length_s)))
     lasts = end - start
     begins = _snap_time(start + by_s, step_s, max(0.0, length_s - lasts))
@@ -409,7 +424,7 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
 def move_span(span: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
     """Return *span* after *part* was moved by *by_s* seconds with keys, without snapping."""
     start, end = span
-    if part == END:
+    if part == ENTRY_END:
         return (start, min(length_s, max(start, round(end + by_s, 2))))
     by_s = min(length_s - end, max(-start, by_s))
     return (round(start + by_s, 2), round(end + by_s, 2))
@@ -425,7 +440,7 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 
     The maximum time is the length of the drill.
     """
-    return DRILL_LENGTH_MAX_S if entry.kind == WAIT else plan.length_s
+    return DRILL_LENGTH_MAX_S if entry.kind == CONDITIONAL_FAULT else plan.length_s
 
 
 def move_entries(
@@ -445,7 +460,7 @@ def move_entries(
             text = move_entry(
                 text,
                 timeline_entry,
-                move_span(timeline_entry.span, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
+                move_span(timeline_entry.span, WHOLE_ENTRY, by_s, find_latest_s(timeline_entry, plan)),
             )
     return text
 
@@ -473,14 +488,14 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 def move_entry(text: str, entry: TimelineEntry, span: EntrySpan) -> str:
     """Return *text* with the entry moved to *span*. The format of its time is kept. Raises ScenarioEditError."""
     keys: Mapping[str, tuple[Path, ...]] = {
-        AT: (("at",),),
-        WINDOW: (("between", 0), ("between", 1)),
-        WAIT: (("after",),),
+        TIMED_FAULT: (("at",),),
+        WINDOW_FAULT: (("between", 0), ("between", 1)),
+        CONDITIONAL_FAULT: (("after",),),
     }
     table = read_value(text, entry.path)
     if not isinstance(table, dict):  # the text has changed since the plan was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
-    if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.span[0]:
+    if entry.kind == WINDOW_FAULT and parse_seconds(table["between"][0]) != entry.span[0]:
         span = (span[1], span[0])  # keep a reversed window, because the checks report it
         old_values = (entry.span[1], entry.span[0])
     else:

@@ -23,11 +23,11 @@ from app.views.editor.input_completion import list_names_in_text
 from app.views.editor.timeline_add import AddFaultForm
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
-    END,
-    STEP,
-    WAIT,
-    WHOLE,
-    WINDOW,
+    CONDITIONAL_FAULT,
+    ENTRY_END,
+    SOLUTION_STEP,
+    WHOLE_ENTRY,
+    WINDOW_FAULT,
     EntrySpan,
     Path,
     TimelineEntry,
@@ -310,7 +310,7 @@ class TimelineView(QWidget):
             self._plan, self._path, frozenset(entry.path for entry in self.selected_entries)
         )
         self.remove_button.setEnabled(
-            any(timeline_entry.kind != STEP for timeline_entry in self.selected_entries)
+            any(timeline_entry.kind != SOLUTION_STEP for timeline_entry in self.selected_entries)
         )
         self.message.setText(describe_keys(self._plan, self.selected_entries, entry))
         self.message.setVisible(self.add_fault_form.isHidden())
@@ -402,12 +402,12 @@ class TimelineView(QWidget):
         if entry is None or not entry.is_movable:
             entry = movable[0] if movable else None
         if entry is not None:
-            part = part if entry.kind == WINDOW else WHOLE
+            part = part if entry.kind == WINDOW_FAULT else WHOLE_ENTRY
             self._move_entry(entry, move_span(entry.span, part, by_s, find_latest_s(entry, self._plan)))
 
     @Slot()
     def _remove(self) -> None:
-        entries = [entry for entry in self.selected_entries if entry.kind != STEP]
+        entries = [entry for entry in self.selected_entries if entry.kind != SOLUTION_STEP]
         if not entries:
             return
         try:
@@ -421,7 +421,7 @@ class TimelineView(QWidget):
 
     def _duplicate(self) -> None:
         entry = self._plan.find_entry(self._path)
-        if entry is None or entry.kind == STEP:
+        if entry is None or entry.kind == SOLUTION_STEP:
             return
         try:
             text = copy_entry(self.text_now(), str(entry.path[0]), int(entry.path[1]))
@@ -448,7 +448,7 @@ class TimelineView(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entry = self._plan.find_entry(self._path) if self.selected_entries else None
-        fault = any(timeline_entry.kind != STEP for timeline_entry in self.selected_entries)
+        fault = any(timeline_entry.kind != SOLUTION_STEP for timeline_entry in self.selected_entries)
         rows: tuple[tuple[str, str, bool, Callable[[], object]] | None, ...] = (
             (tr("Add fault…"), "Ins", True, lambda: self.begin_adding(at_s)),
             (tr("Duplicate"), "Ctrl+D", fault and len(self.selected_entries) == 1, self._duplicate),
@@ -488,7 +488,7 @@ class TimelineView(QWidget):
         if at_s is None:
             at_s = (
                 entry.span[1] + FIRST_FAULT_DEFAULT_S
-                if entry is not None and entry.kind != WAIT
+                if entry is not None and entry.kind != CONDITIONAL_FAULT
                 else FIRST_FAULT_DEFAULT_S
             )
         for widget in (self.list, self.message):
@@ -533,7 +533,7 @@ class TimelineView(QWidget):
         key, modifiers = event.key(), event.modifiers()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
             by_s = SHIFT_ARROW_STEP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else ARROW_STEP_S
-            part = END if modifiers & Qt.KeyboardModifier.ControlModifier else WHOLE
+            part = ENTRY_END if modifiers & Qt.KeyboardModifier.ControlModifier else WHOLE_ENTRY
             self._move_selected_by(by_s if key == Qt.Key.Key_Right else -by_s, part)
         elif key == Qt.Key.Key_Delete:
             self._remove()

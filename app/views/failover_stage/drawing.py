@@ -6,7 +6,13 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainterPath, QPen, QPolygonF
 
 from app.view_models.failover_moment import view as view_model
-from app.view_models.failover_moment.facts import LOST, NONE, StageCard, StageVote, shorten_names
+from app.view_models.failover_moment.facts import (
+    VOTE_LOST,
+    VOTE_NOT_COUNTED,
+    StageCard,
+    StageVote,
+    shorten_names,
+)
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import canvas
@@ -17,8 +23,8 @@ from app.widgets.signs import (
     compute_indicator_width,
     condense_drawing,
     draw_chip,
-    draw_symbol,
     draw_indicator,
+    draw_symbol,
 )
 from app.words import formatting
 from app.words.language import tr
@@ -373,13 +379,13 @@ class StagePainter(PanelPainter):
     ) -> None:
         painter, colors = self.painter, self.colors
         circle = QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius)
-        if vote.state in (LOST, NONE):
-            pen = QPen(colors.bad if vote.state == LOST else colors.muted, 2, Qt.PenStyle.DashLine)
+        if vote.state in (VOTE_LOST, VOTE_NOT_COUNTED):
+            pen = QPen(colors.bad if vote.state == VOTE_LOST else colors.muted, 2, Qt.PenStyle.DashLine)
             painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(circle)
             self.draw_text(letter, circle, "server", pen.color(), Qt.AlignmentFlag.AlignHCenter)
-            if vote.state == LOST:
+            if vote.state == VOTE_LOST:
                 painter.setPen(QPen(colors.bad, 2.4))
                 reach = radius * 0.72
                 painter.drawLine(center + QPointF(-reach, -reach), center + QPointF(reach, reach))

@@ -10,8 +10,8 @@ from app.views.failover_stage.canvas import (
     CANVAS_WIDTH,
     TEXT_SCALE_MIN,
     CanvasPainter,
-    compute_phase_boxes,
     compute_panel_box,
+    compute_phase_boxes,
 )
 from app.widgets.signs import draw_symbol, draw_text
 from app.words import formatting

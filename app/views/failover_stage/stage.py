@@ -27,9 +27,9 @@ from app.views.failover_stage.canvas import (
     CanvasPainter,
     StageStyle,
     build_stage_style,
+    compute_panel_box,
     compute_phase_boxes,
     find_box,
-    compute_panel_box,
 )
 from app.views.failover_stage.drawing import StagePainter
 from app.widgets import theme
@@ -77,7 +77,7 @@ def draw_requirements(painter: QPainter, style: StageStyle, height: float, view:
 
 PRESENTATION_SCALE_MIN: Final = 1.3
 """Text scale from which the stage uses the fonts for presentations."""
-BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
+BACK, PAUSE_OR_CONTINUE, FORWARD, REPLAY, PRESENT, EXPORT, LEAVE = (
     "back",
     "go",
     "forth",
@@ -88,8 +88,8 @@ BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
 )
 BUTTON_BY_KEY: Final = {
     Qt.Key.Key_Left: BACK,
-    Qt.Key.Key_Space: GO,
-    Qt.Key.Key_Right: FORTH,
+    Qt.Key.Key_Space: PAUSE_OR_CONTINUE,
+    Qt.Key.Key_Right: FORWARD,
     Qt.Key.Key_R: REPLAY,
     Qt.Key.Key_P: PRESENT,
     Qt.Key.Key_E: EXPORT,
@@ -97,8 +97,8 @@ BUTTON_BY_KEY: Final = {
 }
 STAGE_BUTTONS: Final = (
     (BACK, mark("Previous phase"), mark("Previous"), "←"),
-    (GO, mark("Continue"), mark("Continue"), "Space"),
-    (FORTH, mark("Next phase"), mark("Next"), "→"),
+    (PAUSE_OR_CONTINUE, mark("Continue"), mark("Continue"), "Space"),
+    (FORWARD, mark("Next phase"), mark("Next"), "→"),
     (REPLAY, mark("Replay"), mark("Replay"), "R"),
     (PRESENT, mark("Present: large text"), mark("Large text"), "P"),
     (EXPORT, mark("Export as GIF or MP4…"), mark("Export…"), "E"),
@@ -108,7 +108,7 @@ STAGE_BUTTONS: Final = (
 
 
 PRESENTING_TEXTS: Final = (mark("Stop presenting"), mark("Normal text"))
-REQUIREMENT_BUTTON_TEXTS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
+REQUIREMENT_BUTTON_TEXTS: Final = {BACK: mark("Previous requirement"), FORWARD: mark("Next requirement")}
 """Text of buttons while the stage shows requirements."""
 MARGIN_PX: Final = 24
 GAP_PX: Final = 8
@@ -254,7 +254,7 @@ class FailoverStage(QWidget):
             button.installEventFilter(self)
             self.buttons[name] = button
             (ends if name in (PRESENT, EXPORT, LEAVE) else steps).addWidget(button)
-        self.buttons[GO].setProperty("primary", "true")
+        self.buttons[PAUSE_OR_CONTINUE].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
         self._sides = build_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
@@ -293,7 +293,9 @@ class FailoverStage(QWidget):
         for words in (texts_by_name, short_words):
             for name, text in words.items():
                 if self.buttons[name].isEnabled():  # a disabled button shows the progress of its action
-                    self.buttons[name].setText(tr("Pause") if name == GO and self._running else tr(text))
+                    self.buttons[name].setText(
+                        tr("Pause") if name == PAUSE_OR_CONTINUE and self._running else tr(text)
+                    )
             hints = [button.sizeHint().width() for button in self.buttons.values() if not button.isHidden()]
             has_room = sum(hints) + GAP_PX * len(hints) + 2 * MARGIN_PX <= self.width()
             if has_room:

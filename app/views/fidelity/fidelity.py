@@ -57,7 +57,7 @@ from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 # --- figures computed from the rows ----------------------------------------------------------------------
 
 
-ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
+ERRORS, TABLE_6, MANY_DATABASES = mark("All errors"), mark("Table 6"), mark("Many databases")
 """Names of the figures that are computed from the rows."""
 
 FIGURE_CLASSES = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
@@ -68,7 +68,7 @@ def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
     figures = {
         ERRORS: _build_error_figure(rows),
         TABLE_6: _build_table_6(rows),
-        MANY: _build_many_databases(rows),
+        MANY_DATABASES: _build_many_databases(rows),
     }
     return {name: figure for name, figure in figures.items() if figure is not None}
 
@@ -179,7 +179,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
 
 
 ALL_SECTIONS: Final = mark("All sections")
-FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURE_BUILDERS, MANY)
+FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURE_BUILDERS, MANY_DATABASES)
 """Names of figures in the order of the list."""
 SECTION_MARGIN_PX: Final = 24
 """Margin next to the longest section title for the frame and a scroll bar."""

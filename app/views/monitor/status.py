@@ -9,14 +9,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLabel, QScrollArea, QWidget
 
 from app.views.monitor.readout import (
-    STATE_ICONS,
     MIRRORING_STATE_STYLES,
+    STATE_ICONS,
     UNKNOWN_TEXT,
     WAITING_TEXT,
     WITNESS_ICONS,
     WITNESS_STATES,
-    StatusPageContents,
     PartnerRow,
+    StatusPageContents,
     compute_oldest_unsent_s,
     estimate_restore_s,
     estimate_send_s,

@@ -50,7 +50,7 @@ class ExplorerFolder(Struct, frozen=True):
 
 # --- connection errors --------------------------------------------------------------------------------------
 
-TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
+TIMEOUT_ERROR, REFUSED_ERROR, NOT_FOUND_ERROR = -2, 2, 53
 """Error numbers of failed connections in Management Studio."""
 
 
@@ -61,11 +61,11 @@ def find_connection_error(world: World, name: str) -> int | None:
     """
     server = world.instances[name]
     if tsql.is_reachable(world, name):
-        return TIMEOUT if server.hung else None
+        return TIMEOUT_ERROR if server.hung else None
     return (
-        REFUSED
+        REFUSED_ERROR
         if world.computers[server.computer].powered and world.computers[server.computer].nic_up
-        else NOT_FOUND
+        else NOT_FOUND_ERROR
     )
 
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPointF, QRectF, Qt,
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QStandardItem, QStandardItemModel
 
 from app.views.object_explorer import answers
-from app.views.object_explorer.answers import FOLDERS, ExplorerItem, ExplorerFolder
+from app.views.object_explorer.answers import FOLDERS, ExplorerFolder, ExplorerItem
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.tables import escape_tip
@@ -173,7 +173,7 @@ class ExplorerModel(QStandardItemModel):
         self._world = world
         for path, due_s in list(self._waiting.items()):
             number = answers.find_connection_error(world, path[0])
-            if number == answers.TIMEOUT and world.tick < due_s:
+            if number == answers.TIMEOUT_ERROR and world.tick < due_s:
                 continue
             del self._waiting[path]
             item = self.find_item(path)
@@ -199,7 +199,7 @@ class ExplorerModel(QStandardItemModel):
     def _query_server(self, item: QStandardItem) -> None:
         node = get_node(item)
         number = answers.find_connection_error(self.world, node.server)
-        if number == answers.TIMEOUT:
+        if number == answers.TIMEOUT_ERROR:
             self._waiting[node.path] = self.world.tick + to_ticks(CLIENT_LOGIN_TIMEOUT_S)
             item.setText(tr("{label} (expanding...)").format(label=node.label))
         else:

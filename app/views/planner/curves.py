@@ -62,7 +62,7 @@ SAFETY_MODE_ORDER: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 MODE_NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
-CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
+SELECTED_CURVE_WIDTH, OTHER_CURVE_WIDTH = 2.6, 1.4
 NOTE_LABEL_STEP_SHARE: Final = 0.16
 """Vertical distance between labels of adjacent notes, as a share of the plot's height."""
 
@@ -232,7 +232,7 @@ class PlotCell(QObject):
         for mode in SAFETY_MODE_ORDER:
             color = get_mode_color(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
-            width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
+            width = SELECTED_CURVE_WIDTH if mode is self._chosen_safety else OTHER_CURVE_WIDTH
             self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
             self.dots[mode].setBrush(color)
             self.dots[mode].setPen(pg.mkPen(self._colors.surface, width=1))

@@ -26,9 +26,9 @@ from PySide6.QtWidgets import (
 from app.files import atomic_write
 from app.views.planner.controls import PlannerControls
 from app.views.planner.curves import (
-    SWEEP_AXES,
     PLOTTED_COUNTERS,
     SAFETY_MODE_ORDER,
+    SWEEP_AXES,
     PlanCurves,
     Sweeps,
     is_measured_link,
@@ -48,14 +48,14 @@ from engine.drill.judging.sweep import FAULT_VERBS, build_failover_scenario
 from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import (
-    SWEPT_BANDWIDTHS_MBPS,
     STEADY_STATE_FIGURES,
+    SWEPT_BANDWIDTHS_MBPS,
     SWEPT_RTTS_MS,
+    FindingSeverity,
     MeasuredPoint,
     MirroringPlan,
     PlanFinding,
     PlanGoals,
-    FindingSeverity,
     Sweep,
     find_measured_points,
     find_paper_statements,

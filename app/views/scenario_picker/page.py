@@ -13,8 +13,8 @@ from app.files import proof
 from app.files.learning_paths import load_learning_paths
 from app.files.summary import DIFFICULTY_LEVELS
 from app.view_models.start_page import (
-    DURATION_CHOICES,
     CARD_ORDERS,
+    DURATION_CHOICES,
     DrillCard,
     DrillFilters,
     InterruptedRun,
@@ -126,7 +126,7 @@ class FilterButton(QToolButton):
 
     def __init__(self, title: str, any_value_text: str) -> None:
         super().__init__()
-        self._title, self._anything = title, any_value_text
+        self._title, self._any_value_text = title, any_value_text
         self._titles: dict[object, str] = {}
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
@@ -136,7 +136,7 @@ class FilterButton(QToolButton):
 
     def set_values(self, values: Sequence[tuple[str, object]]) -> None:
         """Set the titles and values of the menu. The first entry accepts any value."""
-        entries = ([(self._anything, None)] if self._anything else []) + list(values)
+        entries = ([(self._any_value_text, None)] if self._any_value_text else []) + list(values)
         if {value: title for title, value in entries} == self._titles:
             return
         self._menu.clear()

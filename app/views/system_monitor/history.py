@@ -91,37 +91,41 @@ def _compute_percent_used(get: GetSamples, compression: float) -> Array:
     return 100.0 * get("log_used_kb") / np.maximum(1.0, get("log_size_kb"))
 
 
-_SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
+_LOG_SENT_COUNTER, _LOG_REDONE_COUNTER, _MESSAGES_COUNTER = (
+    "log_send_kb_per_s",
+    "redo_kb_per_s",
+    "sends_per_s",
+)
 _FIRST_NEW_VERSION: Final = FIRST_NEW_VERSION
 
 PERF_COUNTERS: Final = (
     PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"),
-         None, _create_compressed_sampler(_SENT)),
-    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _create_compressed_sampler(_SENT)),
+         None, _create_compressed_sampler(_LOG_SENT_COUNTER)),
+    PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _create_compressed_sampler(_LOG_SENT_COUNTER)),
     PerfCounter(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None,
-         _create_sampler(_SENT, BYTES_PER_KB)),
+         _create_sampler(_LOG_SENT_COUNTER, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
-         _create_sampler(_REDONE, BYTES_PER_KB), _FIRST_NEW_VERSION),
+         _create_sampler(_LOG_REDONE_COUNTER, BYTES_PER_KB), _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
-         _create_sampler(_SENT, BYTES_PER_KB), None,
+         _create_sampler(_LOG_SENT_COUNTER, BYTES_PER_KB), None,
          _FIRST_NEW_VERSION),
-    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _create_sampler(_SENT, BYTES_PER_KB)),
+    PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _create_sampler(_LOG_SENT_COUNTER, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
-         None, _create_compressed_sampler(_SENT),
+         None, _create_compressed_sampler(_LOG_SENT_COUNTER),
          _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
-         _create_compressed_sampler(_SENT), None, _FIRST_NEW_VERSION),
+         _create_compressed_sampler(_LOG_SENT_COUNTER), None, _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"),
          _create_sampler("send_queue_kb")),
     PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
          _count_waiting_transactions, None, _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"),
-         _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
-    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _create_sampler(_REDONE, BYTES_PER_KB)),
+         _create_sampler(_MESSAGES_COUNTER), _create_sampler(_MESSAGES_COUNTER)),
+    PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _create_sampler(_LOG_REDONE_COUNTER, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Redo Queue KB", mark("log hardened but not yet redone"),
          None, _create_sampler("redo_queue_kb")),
     PerfCounter(MIRRORING, "Sends/sec", mark("messages to the partner"),
-         _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
+         _create_sampler(_MESSAGES_COUNTER), _create_sampler(_MESSAGES_COUNTER)),
     PerfCounter(MIRRORING, "Transaction Delay", mark("total wait for the mirror in ms, all transactions"),
          _compute_total_wait_ms),
     PerfCounter(DATABASES, "Active Transactions", mark("transactions in progress"),

@@ -27,10 +27,10 @@ from app.views.system_monitor.history import (
     DATABASES,
     EMPTY_SUMMARY,
     MIRRORING,
-    UNSIMULATED_COUNTERS,
     OBJECT_NAMES,
     PLOT_TOP,
     PROCESSOR,
+    UNSIMULATED_COUNTERS,
     CounterChoice,
     CounterSummary,
     SampledRun,
@@ -173,7 +173,7 @@ TIME_RANGE_LENGTHS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0)
 
 SCALE_POWER_RANGE: Final = (-9, 6)
 """Minimum and maximum power of ten of a scale."""
-LINE_PX, BOLD_PX = 1.5, 3.5
+LINE_WIDTH_PX, HIGHLIGHTED_LINE_WIDTH_PX = 1.5, 3.5
 LINE_STYLES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 """Line styles, which distinguish lines when there are more lines than colors."""
 
@@ -447,7 +447,7 @@ class SystemMonitor(QWidget):
         dash = LINE_STYLES[row.number // len(colors.series) % len(LINE_STYLES)]
         pen = QPen(
             QColor(colors.get_server_color(row.number)),
-            BOLD_PX if row.choice == self._bold else LINE_PX,
+            HIGHLIGHTED_LINE_WIDTH_PX if row.choice == self._bold else LINE_WIDTH_PX,
             dash,
         )
         pen.setCosmetic(True)

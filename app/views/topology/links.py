@@ -15,8 +15,8 @@ from app.widgets.signs import (
     SceneStyle,
     build_arrow_head,
     compute_indicator_width,
-    draw_symbol,
     draw_indicator,
+    draw_symbol,
     draw_text,
 )
 from engine.overrides import override

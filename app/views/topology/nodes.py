@@ -21,9 +21,9 @@ from app.widgets.signs import (
     compute_indicator_width,
     condense_drawing,
     draw_chip,
-    draw_symbol,
-    draw_queue_line,
     draw_indicator,
+    draw_queue_line,
+    draw_symbol,
     draw_text,
 )
 from app.words.language import tr

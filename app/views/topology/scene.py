@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QGraphicsScene
 
-from app.view_models.faces import ClientDisplay, LinkDisplay, TopologyContents, ServerDisplay
+from app.view_models.faces import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
 from app.view_models.offers import ActionTarget
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import ClientCardItem, CardItem, ServerCardItem
+from app.views.topology.nodes import CardItem, ClientCardItem, ServerCardItem
 from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
 from app.views.topology.places import RING_PARTNERS_MIN, CardCenter, CardSize, compute_card_centers
 from app.widgets.signs import SceneStyle

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
-from app.view_models.faces import TopologyContents, StatusIndicator
+from app.view_models.faces import StatusIndicator, TopologyContents
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import HasPermissions, build_topology_contents, hide_unknown_facts
 from app.view_models.preview import preview_impact

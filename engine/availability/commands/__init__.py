@@ -21,9 +21,9 @@ __all__ = [
     "drop_group",
     "execute_alter",
     "execute_resume",
+    "execute_suspend",
     "start_forced_failover",
     "start_planned_failover",
-    "execute_suspend",
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
-from engine.drill.authoring.problems import KeyPath, FileProblem, ProblemCollector, ScenarioError
+from engine.drill.authoring.problems import FileProblem, KeyPath, ProblemCollector, ScenarioError
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario

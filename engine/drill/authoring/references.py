@@ -15,7 +15,6 @@ from engine.drill.authoring.problems import KeyPath, ProblemCollector
 from engine.drill.authoring.schema import (
     ConductRule,
     DowntimeRule,
-    UnprotectedRule,
     ForbiddenRule,
     GoalsRule,
     Inject,
@@ -23,6 +22,7 @@ from engine.drill.authoring.schema import (
     Prediction,
     Question,
     Scenario,
+    UnprotectedRule,
 )
 from engine.drill.running import modes
 from engine.drill.team import rights

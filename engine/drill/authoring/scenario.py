@@ -17,8 +17,8 @@ from pydantic_core import ErrorDetails
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
 from engine.drill.authoring.problems import (
-    KeyPath,
     FileProblem,
+    KeyPath,
     ProblemCollector,
     ScenarioError,
     describe_expected_value,

@@ -260,24 +260,26 @@ class AutomaticPlayer(Struct, frozen=True):
     """
 
 
-REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
+REFERENCE_PLAYER, IDLE_PLAYER, WORST_PLAYER = "reference", "nothing", "worst"
 
 AUTOMATIC_PLAYERS: Final[tuple[AutomaticPlayer, ...]] = (
-    AutomaticPlayer(REFERENCE, play_reference),
-    AutomaticPlayer(NOTHING, play_idle),
-    AutomaticPlayer(WORST, play_worst),
+    AutomaticPlayer(REFERENCE_PLAYER, play_reference),
+    AutomaticPlayer(IDLE_PLAYER, play_idle),
+    AutomaticPlayer(WORST_PLAYER, play_worst),
     *(
         AutomaticPlayer(f"random {player}", build_random_player(player))
         for player in range(1, RANDOM_PLAYER_COUNT + 1)
     ),
-    AutomaticPlayer("no-op and undo", play_with_noops, REFERENCE),
-    AutomaticPlayer("wrong first, then back", play_with_harmful_trials, REFERENCE),
-    AutomaticPlayer("hint farming", play_with_farmed_hints, REFERENCE),
-    AutomaticPlayer("stalling", play_late, REFERENCE),
-    AutomaticPlayer("before the failure", play_before_failure, REFERENCE, _explain_early_action),
-    AutomaticPlayer("leaving on top", play_until_goals_met, REFERENCE, _explain_early_finish),
-    AutomaticPlayer("revert-all", play_with_repeated_reverts, REFERENCE),
-    AutomaticPlayer("leaving at once", play_immediate_finish, NOTHING, lambda _: "no action in either run"),
+    AutomaticPlayer("no-op and undo", play_with_noops, REFERENCE_PLAYER),
+    AutomaticPlayer("wrong first, then back", play_with_harmful_trials, REFERENCE_PLAYER),
+    AutomaticPlayer("hint farming", play_with_farmed_hints, REFERENCE_PLAYER),
+    AutomaticPlayer("stalling", play_late, REFERENCE_PLAYER),
+    AutomaticPlayer("before the failure", play_before_failure, REFERENCE_PLAYER, _explain_early_action),
+    AutomaticPlayer("leaving on top", play_until_goals_met, REFERENCE_PLAYER, _explain_early_finish),
+    AutomaticPlayer("revert-all", play_with_repeated_reverts, REFERENCE_PLAYER),
+    AutomaticPlayer(
+        "leaving at once", play_immediate_finish, IDLE_PLAYER, lambda _: "no action in either run"
+    ),
 )
 """All automatic players, in the order of the table."""
 
@@ -394,7 +396,7 @@ def find_ranking_errors(
     *twins*: exploit -> its honest twin. Agents in *allowed* may have equal points, but never more.
     """
     by_name = {standing.agent: standing for standing in standings}
-    best, idle, bad = by_name[REFERENCE], by_name[NOTHING], by_name[WORST]
+    best, idle, bad = by_name[REFERENCE_PLAYER], by_name[IDLE_PLAYER], by_name[WORST_PLAYER]
     allowed, errors = set(allowed), []
     if not best.finished or best.total < SOLUTION_POINTS_MIN:
         errors.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
@@ -468,7 +470,7 @@ def _format_scenarios(names: list[str]) -> str:
 
 
 def _format_cell(ranking: Ranking, name: str) -> str:
-    standing, best = ranking.find_result(name), ranking.find_result(REFERENCE)
+    standing, best = ranking.find_result(name), ranking.find_result(REFERENCE_PLAYER)
     mark = "=" if standing is not best and standing.finished and standing.total == best.total else ""
     if name in dict(ranking.allowed):
         mark = "+"

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
-from engine.drill.authoring.schema import AnyRule, DowntimeRule, UnprotectedRule, LostTransactionsRule
+from engine.drill.authoring.schema import AnyRule, DowntimeRule, LostTransactionsRule, UnprotectedRule
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes, StateSpan
-from engine.drill.judging.score import DISARMED
+from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, DatabaseLanes, StateSpan
+from engine.drill.judging.score import DISABLED_FAILOVER_ITEM
 from engine.drill.judging.scored_run import Loss, RubricItem
 from engine.drill.judging.shapes import LOSS_LABELS
 from engine.drill.running.drill import Drill
@@ -102,7 +102,12 @@ def find_mistakes(
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     deeds_by_place = {move.place: move for move in impacts}
     items = drill.compute_score().items
-    advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
+    advice = {
+        loss.cause: loss.better
+        for item in items
+        if item.name == DISABLED_FAILOVER_ITEM
+        for loss in item.losses
+    }
     mistake_list = []
     for item in items:
         for loss in item.losses:
@@ -323,7 +328,7 @@ def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, DatabaseLanes])
     down = isinstance(rule, DowntimeRule)
     spans = (span for lane in rule_lanes for span in (lane.service if down else lane.protection))
     return max(
-        (s for s in spans if s.what == (DOWN if down else EXPOSED)), key=lambda s: s.ticks, default=None
+        (s for s in spans if s.what == (DOWN if down else UNPROTECTED)), key=lambda s: s.ticks, default=None
     )
 
 

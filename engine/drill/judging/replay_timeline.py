@@ -31,12 +31,12 @@ from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
 SERVING, DOWN = build_message("in service"), build_message("down")
-PROTECTED, EXPOSED, UNSERVED = (
+PROTECTED, UNPROTECTED, UNSERVED = (
     build_message("protected"),
     build_message("unprotected"),
     build_message("nothing to protect"),
 )
-HOLDS, FAILS = build_message("met"), build_message("not met")
+MET, UNMET = build_message("met"), build_message("not met")
 
 
 class StateSpan(Struct, frozen=True):
@@ -144,7 +144,7 @@ class _DatabaseRecorder(Struct):
         account = world.availability[database]
         serving = availability.list_serving_copies(world, database)
         self.service.record_state(account.since_tick, SERVING if account.serving else DOWN)
-        protection = EXPOSED if account.exposed else PROTECTED if account.serving else UNSERVED
+        protection = UNPROTECTED if account.exposed else PROTECTED if account.serving else UNSERVED
         self.protection.record_state(account.since_tick, protection)
         self.where.record_state(world.tick, serving[0].server if serving else "")
         self.state.record_state(world.tick, facts.get_state_word(world, database))
@@ -161,7 +161,7 @@ class _DatabaseRecorder(Struct):
             if guard.about == "memory" and has_lost_guard and key in self.precondition_histories:
                 continue  # keep the state from the time at which the loss was detected
             self.precondition_histories.setdefault(key, LaneRecorder()).record_state(
-                world.tick, HOLDS if guard.holds else FAILS
+                world.tick, MET if guard.holds else UNMET
             )
         for key, lane in self.precondition_histories.items():
             if key not in guards_by_key:

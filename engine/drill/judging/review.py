@@ -16,7 +16,7 @@ from engine.drill.judging.difference import FirstDifference, OutcomeRow
 from engine.drill.judging.mistakes import Mistake, find_mistakes
 from engine.drill.judging.replay_timeline import (
     DOWN,
-    HOLDS,
+    MET,
     DatabaseLanes,
     Marker,
     PreconditionHistory,
@@ -363,7 +363,7 @@ def _find_blocking_preconditions(
     only the one with the fewest unmet preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
-    noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == HOLDS)
+    noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == MET)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
     failed_throughout, at_the_end = [], []
     for guard in lanes.preconditions:
@@ -371,9 +371,9 @@ def _find_blocking_preconditions(
         at_the_loss = guard.find_span(start)
         if not spans and at_the_loss is not None and at_the_loss.to_tick == start:
             spans = [at_the_loss]  # the session was removed in the tick in which the loss was detected
-        if spans and all(span.what != HOLDS for span in spans):
+        if spans and all(span.what != MET for span in spans):
             failed_throughout.append((guard, spans[0].from_tick))
-        elif spans and spans[-1].what != HOLDS:
+        elif spans and spans[-1].what != MET:
             at_the_end.append((guard, spans[-1].from_tick))
     stood = failed_throughout or at_the_end
     targets = list(dict.fromkeys(guard.target for guard in lanes.preconditions if guard.target))

@@ -21,7 +21,6 @@ from engine.drill.authoring.schema import (
     ConductRule,
     DiagnosisRule,
     DowntimeRule,
-    UnprotectedRule,
     ForbiddenRule,
     Goal,
     GoalsRule,
@@ -29,6 +28,7 @@ from engine.drill.authoring.schema import (
     PredictionRule,
     Scenario,
     StatusRule,
+    UnprotectedRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.judging.refusals import (
@@ -472,10 +472,12 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     return RuleResult(points_each * right, reason, [question.tick for question in status_questions], losses)
 
 
-DISARMED, HINTS = build_message("Automatic failover disabled"), build_message("Hints")
-NEEDLESS, REWINDS = build_message("Unnecessary faults"), build_message("Rewinds")
+DISABLED_FAILOVER_ITEM, HINTS_ITEM = build_message("Automatic failover disabled"), build_message("Hints")
+POINTLESS_ACTIONS_ITEM, REWINDS_ITEM = build_message("Unnecessary faults"), build_message("Rewinds")
 
-DEDUCTION_NAMES: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
+DEDUCTION_NAMES: Final[dict[str, str]] = {
+    name: name for name in (DISABLED_FAILOVER_ITEM, HINTS_ITEM, POINTLESS_ACTIONS_ITEM, REWINDS_ITEM)
+}
 """Names of score items that do not come from the author. A report read from a file contains the same names."""
 
 
@@ -508,7 +510,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
         for failover in disabled
     )
     times_s = tuple(failover.tick / TICKS_PER_S for failover in disabled)
-    return [RubricItem(DISARMED, 0.0 - deduction, 0.0, message, times_s, better, losses)]
+    return [RubricItem(DISABLED_FAILOVER_ITEM, 0.0 - deduction, 0.0, message, times_s, better, losses)]
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -519,7 +521,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     deduction = round(min(cost, besides_goals), 1)
     message = build_message("Hints used: {n}. Points: −{cost:g}.", n=len(run.hints), cost=cost)
     times_s = tuple(hint.tick / TICKS_PER_S for hint in run.hints)
-    return [RubricItem(HINTS, 0.0 - deduction, 0.0, message, times_s)]
+    return [RubricItem(HINTS_ITEM, 0.0 - deduction, 0.0, message, times_s)]
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
@@ -551,7 +553,7 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
         for action in pointless
     )
     times_s = tuple(action.tick / TICKS_PER_S for action in pointless)
-    return [RubricItem(NEEDLESS, 0.0 - deduction, 0.0, message, times_s, better, losses)]
+    return [RubricItem(POINTLESS_ACTIONS_ITEM, 0.0 - deduction, 0.0, message, times_s, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
@@ -576,7 +578,7 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     times_s = tuple(target_tick / TICKS_PER_S for _, target_tick in run.rewinds)
     deduction = round(min(run.rewind_cost * len(run.rewinds), REWINDS_COST_MAX, besides_goals), 1)
     message = build_message("Rewinds: {n} ({ways}).", n=len(run.rewinds), ways=rewind_texts)
-    return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, times_s)]
+    return [RubricItem(REWINDS_ITEM, 0.0 - deduction, 0.0, message, times_s)]
 
 
 DEDUCTION_FUNCTIONS: Final = (

@@ -12,7 +12,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.agents import AUTOMATIC_PLAYERS, NOTHING, AutomaticPlayer
+from engine.drill.judging.agents import AUTOMATIC_PLAYERS, IDLE_PLAYER, AutomaticPlayer
 from engine.drill.judging.report import build_availability_json
 from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.flow import SafetyMode
@@ -29,7 +29,7 @@ RUN_MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions"
 _AGENTS: Final = {agent.name: agent for agent in AUTOMATIC_PLAYERS}
 
 PLAYERS_BY_NAME: Final[Mapping[str, AutomaticPlayer]] = {
-    **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
+    **_AGENTS, "idle": _AGENTS[IDLE_PLAYER], "random": _AGENTS["random 1"],
 }  # fmt: skip
 """Name -> player: all agents of `agents`, two of them also under shorter names."""
 

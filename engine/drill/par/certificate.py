@@ -15,9 +15,9 @@ from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par import multi_seed
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
-from engine.drill.par.search import ParSearch, DecisionTester
+from engine.drill.par.search import DecisionTester, ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, MultiSeedPlan
+from engine.drill.par.shapes import MultiSeedPlan, ParCertificate, SeedScores, TrapScore
 from engine.drill.par.trials import PlayedPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution

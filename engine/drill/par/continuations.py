@@ -35,7 +35,7 @@ from engine.drill.par.candidate_actions import (
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.search_drill import RetryingRun, SearchDrill, is_accepted
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
-from engine.drill.time.cooperative_tasks import PlayableRun, CooperativeTask, advance_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, PlayableRun, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.lines import find_reverse_input, is_requested, parse_input_line

@@ -23,11 +23,11 @@ from engine.drill.par.shapes import BlunderFields
 from engine.drill.par.trials import (
     DECISION_POINTS_MAX,
     DecisionPoint,
-    PlanSortKey,
-    SearchLimits,
-    PlayedPlan,
-    Trial,
     PlanPlayer,
+    PlanSortKey,
+    PlayedPlan,
+    SearchLimits,
+    Trial,
     try_input,
 )
 from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress

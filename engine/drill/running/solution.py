@@ -7,7 +7,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario, SolutionStep
 from engine.drill.running.drill import Drill
 from engine.drill.running.state import DrillState
-from engine.drill.time.cooperative_tasks import PlayableRun, CooperativeTask, advance_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, PlayableRun, advance_in_slices
 from engine.generators import run_to_completion
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script

@@ -11,7 +11,7 @@ from typing import Any, Final, overload
 import numpy as np
 from msgspec.structs import replace
 
-from engine.events import Event, EventData, BatchOutputRow, SqlDoneData
+from engine.events import BatchOutputRow, Event, EventData, SqlDoneData
 from engine.flow import Array
 from engine.localization import LocalizableMessage
 from engine.model import Tick

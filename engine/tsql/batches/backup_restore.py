@@ -86,7 +86,7 @@ def _execute_backup(machine: ExecutionMachine, statement: s.BackupStatement) -> 
     )
 
 
-_FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTIAL",)
+_LOG_BACKUP_OPTIONS, _DATABASE_BACKUP_OPTIONS = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTIAL",)
 """Options of BACKUP LOG only, and options of BACKUP DATABASE only. Documented [DOC: BACKUP]."""
 
 
@@ -96,7 +96,7 @@ def _check_backup_kind_options(statement: s.BackupStatement, database: str) -> N
     Raise 3032 for an option of the other kind (database or log), 3024 for a differential backup of master.
     """
     option_names = [name for name, _ in statement.options]
-    other_options = _FOR_DATABASE if statement.backup_type == "LOG" else _FOR_LOG
+    other_options = _DATABASE_BACKUP_OPTIONS if statement.backup_type == "LOG" else _LOG_BACKUP_OPTIONS
     wrong_options = [name.lower() for name in other_options if name in option_names]
     if wrong_options:
         raise SqlError(3032, ", ".join(wrong_options), also=(3013,), title=statement.title)
@@ -304,9 +304,9 @@ CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint
 """Columns of RESTORE HEADERONLY in order. `:2008` marks a column that exists since version 2008."""
 
 _BACKUP_TYPES: Final = {
-    backup.DATABASE: (1, "Database"),
-    backup.LOG: (2, "Transaction Log"),
-    backup.DIFFERENTIAL: (5, "Database Differential"),
+    backup.DATABASE_BACKUP_KIND: (1, "Database"),
+    backup.LOG_BACKUP_KIND: (2, "Transaction Log"),
+    backup.DIFFERENTIAL_BACKUP_KIND: (5, "Database Differential"),
 }
 """Kind of a backup -> (BackupType, BackupTypeDescription). Documented [DOC: backupset]."""
 

@@ -14,7 +14,7 @@ from engine.tsql.batches.machine import RUN_TIME_ERRORS, ExecutionMachine
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import UNLIMITED_LENGTH, NULL, parse_type
+from engine.tsql.scalars.types import NULL, UNLIMITED_LENGTH, parse_type
 from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 _KEY_NAME_PREFIXES: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
@@ -51,7 +51,7 @@ def _generate_name(table: str, constraint: Constraint, version: int) -> str:
     return f"{letters}__{_get_internal_name(table)[:8]}__{columns}{digits}"
 
 
-_NAME_LENGTH, _COLUMN_LENGTH = 14, 5
+_GENERATED_NAME_CHARACTERS, _COLUMN_CHARACTERS_MIN = 14, 5
 """Number of characters of the table and column names in a generated name, and the column's minimum share of them.
 
 Seen in names in public schemas, as are the eight and sixteen digits.
@@ -65,15 +65,17 @@ def _get_internal_name(table: str) -> str:
     """
     if table.startswith("@"):
         return f"#{zlib.crc32(table.lower().encode()):08X}"
-    return table.ljust(_NAME_LENGTH, "_") if table.startswith("#") else table
+    return table.ljust(_GENERATED_NAME_CHARACTERS, "_") if table.startswith("#") else table
 
 
 def _build_constraint_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
     """Build the generated name of a CHECK, FOREIGN KEY or DEFAULT."""
     if not columns:
         return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
-    owner = _get_internal_name(table)[: _NAME_LENGTH - min(_COLUMN_LENGTH, len(columns[0]))]
-    return f"{letters}__{owner}__{columns[0][: _NAME_LENGTH - len(owner)]}__{digits}"
+    owner = _get_internal_name(table)[
+        : _GENERATED_NAME_CHARACTERS - min(_COLUMN_CHARACTERS_MIN, len(columns[0]))
+    ]
+    return f"{letters}__{owner}__{columns[0][: _GENERATED_NAME_CHARACTERS - len(owner)]}__{digits}"
 
 
 def get_default_name(table: str, column: ColumnDefinition) -> str:

@@ -32,11 +32,11 @@ class DescriptionError(NamedTuple):
     text: str
 
 
-AT_COMPILATION, AT_RUN_TIME = 11501, 11529
+COMPILATION_ERROR_NUMBER, MISSING_OBJECT_ERROR_NUMBER = 11501, 11529
 """Numbers of the final error for a text that does not compile, and for a text that uses a missing object."""
 _MISSING_OBJECT_ERRORS: Final = frozenset({208, 2812})
 """Numbers of the errors for a missing table or procedure."""
-_ERROR_TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
+_ERROR_TYPES: Final = {COMPILATION_ERROR_NUMBER: (2, "SYNTAX"), MISSING_OBJECT_ERROR_NUMBER: (1, "MISC")}
 """Number of a description error -> (error_type, error_type_desc)."""
 
 DESCRIPTION_COLUMNS: Final = tuple(
@@ -87,7 +87,11 @@ def describe_first_result(
         if item.is_error
     ]
     if errors and errors[0].number:
-        last = AT_RUN_TIME if errors[0].number in _MISSING_OBJECT_ERRORS else AT_COMPILATION
+        last = (
+            MISSING_OBJECT_ERROR_NUMBER
+            if errors[0].number in _MISSING_OBJECT_ERRORS
+            else COMPILATION_ERROR_NUMBER
+        )
         errors.append(DescriptionError(last, 16, 1, find_wording(last, machine.context.version).text))
     if errors or not sibling.results:
         return [], errors

@@ -20,10 +20,10 @@ from engine.tsql.batches.context import StatementContext, is_sysadmin
 from engine.tsql.batches.data import (
     CaughtError,
     DeclaredVariable,
+    ExecutionScope,
     ResultSet,
     Row,
     SavedContext,
-    ExecutionScope,
     SqlCursor,
     SqlSession,
     StatementCompletion,

@@ -294,7 +294,7 @@ _COLUMN_PROPERTIES: Final = {
 """Property of COLUMNPROPERTY -> equivalent column of sys.columns."""
 
 
-_TWO_BYTES, _ONE_BYTE = frozenset({231, 239}), frozenset({165, 167, 173, 175})
+_TWO_BYTE_TYPE_IDS, _ONE_BYTE_TYPE_IDS = frozenset({231, 239}), frozenset({165, 167, 173, 175})
 """system_type_id of types with two bytes per character (nvarchar, nchar), and with one byte (varbinary, varchar,
 binary, char). Documented [DOC: sys.types].
 """
@@ -322,9 +322,9 @@ def _evaluate_columnproperty(
     if row and key == "charmaxlen":
         # the length of a column in characters or bytes; -1 for max, NULL for types without a length
         length, kind = row.get("max_length"), row.get("system_type_id")
-        if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
+        if kind in _TWO_BYTE_TYPE_IDS and isinstance(length, int) and length > 0:
             return length // 2
-        return length if kind in _TWO_BYTES | _ONE_BYTE else None
+        return length if kind in _TWO_BYTE_TYPE_IDS | _ONE_BYTE_TYPE_IDS else None
     if row and key in _CONSTANT_COLUMN_PROPERTIES:
         return _CONSTANT_COLUMN_PROPERTIES[key]
     if row and key not in _COLUMN_PROPERTIES:

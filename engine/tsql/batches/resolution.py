@@ -38,9 +38,9 @@ from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.functions import (
-    FUNCTIONS_WITH_CULTURE,
     FUNCTION_VERSIONS,
     FUNCTIONS,
+    FUNCTIONS_WITH_CULTURE,
     UNSIMULATED_FUNCTIONS,
     check_arity,
 )

@@ -30,9 +30,9 @@ from engine.tsql.batches import (
 from engine.tsql.batches.data import (
     CaughtError,
     ConnectionLostError,
+    ExecutionScope,
     Row,
     SavedContext,
-    ExecutionScope,
     SqlSession,
     Submission,
 )
@@ -50,9 +50,9 @@ from engine.tsql.batches.machine import (
 from engine.tsql.batches.work import WorkMeter
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import (
-    InstructionAction,
     BranchInstruction,
     EndCatchInstruction,
+    InstructionAction,
     JumpInstruction,
     StatementInstruction,
 )

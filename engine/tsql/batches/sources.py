@@ -15,10 +15,10 @@ from engine.tsql.batches.context import (
     PERMISSION_FILTERED_VIEWS,
     SESSION_ID_COLUMNS,
     StatementContext,
+    can_login_see_rows,
     has_server_permission,
     is_sysadmin,
     require_view_state,
-    can_login_see_rows,
 )
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.row_locks import ReadRows

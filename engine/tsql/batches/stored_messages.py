@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import MESSAGES, SqlError, MessageWording, find_wording, list_messages
+from engine.messages import MESSAGES, MessageWording, SqlError, find_wording, list_messages
 from engine.model import World
 from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MessageRow
 from engine.tsql.batches.ledger_tables import MESSAGES as ADDED_MESSAGES

@@ -26,8 +26,8 @@ from engine.tsql.catalog import (
 )
 from engine.tsql.catalog.shapes import ViewColumn, find_constant_columns
 from engine.tsql.catalog.view import (
-    SYSTEM_PROCEDURES,
     CATALOG_VIEWS,
+    SYSTEM_PROCEDURES,
     CatalogView,
     Record,
     find_database,
@@ -38,8 +38,8 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 __all__ = [
     "CATALOG_VIEWS",
     "CatalogView",
-    "ViewColumn",
     "Record",
+    "ViewColumn",
     "find_constant_columns",
     "find_database",
     "find_view",

@@ -27,10 +27,10 @@ from engine.tsql.catalog.activity import (
 )
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.catalog.databases import list_log_space
-from engine.tsql.catalog.group_counters import GAUGE, TOTAL
+from engine.tsql.catalog.group_counters import GAUGE_COUNTER_TYPE, TOTAL_COUNTER_TYPE
 from engine.tsql.catalog.view import Record, register_view
 
-FRACTION, BASE = 537003264, 1073939712
+FRACTION_COUNTER_TYPE, BASE_COUNTER_TYPE = 537003264, 1073939712
 """cntr_type of a ratio, and of the base by which a reader divides it."""
 
 _INSTANCE_TEXT: Final = (
@@ -40,7 +40,12 @@ _INSTANCE_TEXT: Final = (
 
 def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
     """Yield the counters in counters.txt in the form of INSTANCE_COUNTERS."""
-    kinds = {"TOTAL": TOTAL, "GAUGE": GAUGE, "FRACTION": FRACTION, "BASE": BASE}
+    kinds = {
+        "TOTAL": TOTAL_COUNTER_TYPE,
+        "GAUGE": GAUGE_COUNTER_TYPE,
+        "FRACTION": FRACTION_COUNTER_TYPE,
+        "BASE": BASE_COUNTER_TYPE,
+    }
     for line in _INSTANCE_TEXT.strip().splitlines():
         group, kind, names = line.split("|")
         group, _, instance = group.partition("/")
@@ -64,27 +69,27 @@ _VERSION_2008: Final = 2008
 """First version that has the mirroring counters added in SQL Server 2008."""
 _MIRRORING_COUNTERS: Final = (
     # name, type, first version
-    ("Bytes Received/sec", TOTAL, 2005),
-    ("Bytes Sent/sec", TOTAL, 2005),
-    ("Log Bytes Received/sec", TOTAL, 2005),
-    ("Log Bytes Redone from Cache/sec", TOTAL, _VERSION_2008),
-    ("Log Bytes Sent from Cache/sec", TOTAL, _VERSION_2008),
-    ("Log Bytes Sent/sec", TOTAL, 2005),
-    ("Log Compressed Bytes Rcvd/sec", TOTAL, _VERSION_2008),
-    ("Log Compressed Bytes Sent/sec", TOTAL, _VERSION_2008),
-    ("Log Harden Time (ms)", TOTAL, _VERSION_2008),
-    ("Log Remaining for Undo KB", GAUGE, _VERSION_2008),
-    ("Log Scanned for Undo KB", GAUGE, _VERSION_2008),
-    ("Log Send Flow Control Time (ms)", TOTAL, _VERSION_2008),
-    ("Log Send Queue KB", GAUGE, 2005),
-    ("Mirrored Write Transactions/sec", TOTAL, _VERSION_2008),
-    ("Pages Sent/sec", TOTAL, 2005),
-    ("Receives/sec", TOTAL, 2005),
-    ("Redo Bytes/sec", TOTAL, 2005),
-    ("Redo Queue KB", GAUGE, 2005),
-    ("Send/Receive Ack Time", TOTAL, 2005),
-    ("Sends/sec", TOTAL, 2005),
-    ("Transaction Delay", GAUGE, 2005),
+    ("Bytes Received/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Bytes Sent/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Log Bytes Received/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Log Bytes Redone from Cache/sec", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Bytes Sent from Cache/sec", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Bytes Sent/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Log Compressed Bytes Rcvd/sec", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Compressed Bytes Sent/sec", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Harden Time (ms)", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Remaining for Undo KB", GAUGE_COUNTER_TYPE, _VERSION_2008),
+    ("Log Scanned for Undo KB", GAUGE_COUNTER_TYPE, _VERSION_2008),
+    ("Log Send Flow Control Time (ms)", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Log Send Queue KB", GAUGE_COUNTER_TYPE, 2005),
+    ("Mirrored Write Transactions/sec", TOTAL_COUNTER_TYPE, _VERSION_2008),
+    ("Pages Sent/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Receives/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Redo Bytes/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Redo Queue KB", GAUGE_COUNTER_TYPE, 2005),
+    ("Send/Receive Ack Time", TOTAL_COUNTER_TYPE, 2005),
+    ("Sends/sec", TOTAL_COUNTER_TYPE, 2005),
+    ("Transaction Delay", GAUGE_COUNTER_TYPE, 2005),
 )
 """Counters of a mirrored database. Documented [DOC: Database Mirroring object]. Versions and types are from
 memory.
@@ -92,25 +97,25 @@ memory.
 
 _ALL_DATABASE_COUNTERS: Final = (
     # name, type, first and last version
-    ("Active Transactions", GAUGE, 2005, 9999),
-    ("Backup/Restore Throughput/sec", TOTAL, 2005, 9999),
-    ("Bulk Copy Rows/sec", TOTAL, 2005, 9999),
-    ("Bulk Copy Throughput/sec", TOTAL, 2005, 9999),
-    ("Data File(s) Size (KB)", GAUGE, 2005, 9999),
-    ("Log Bytes Flushed/sec", TOTAL, 2005, 9999),
-    ("Log File(s) Size (KB)", GAUGE, 2005, 9999),
-    ("Log File(s) Used Size (KB)", GAUGE, 2005, 9999),
-    ("Log Flush Wait Time", GAUGE, 2005, 9999),
-    ("Log Flush Waits/sec", TOTAL, 2005, 9999),
-    ("Log Flush Write Time (ms)", GAUGE, 2012, 9999),
-    ("Log Flushes/sec", TOTAL, 2005, 9999),
-    ("Log Shrinks", GAUGE, 2005, 9999),
-    ("Percent Log Used", GAUGE, 2005, 9999),
-    ("Repl. Pending Xacts", GAUGE, 2005, 9999),
-    ("Repl. Trans. Rate", TOTAL, 2005, 9999),
-    ("Tracked transactions/sec", TOTAL, 2008, 9999),
-    ("Transactions/sec", TOTAL, 2005, 9999),
-    ("Write Transactions/sec", TOTAL, 2008, 9999),
+    ("Active Transactions", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Backup/Restore Throughput/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Bulk Copy Rows/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Bulk Copy Throughput/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Data File(s) Size (KB)", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Log Bytes Flushed/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Log File(s) Size (KB)", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Log File(s) Used Size (KB)", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Log Flush Wait Time", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Log Flush Waits/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Log Flush Write Time (ms)", GAUGE_COUNTER_TYPE, 2012, 9999),
+    ("Log Flushes/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Log Shrinks", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Percent Log Used", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Repl. Pending Xacts", GAUGE_COUNTER_TYPE, 2005, 9999),
+    ("Repl. Trans. Rate", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Tracked transactions/sec", TOTAL_COUNTER_TYPE, 2008, 9999),
+    ("Transactions/sec", TOTAL_COUNTER_TYPE, 2005, 9999),
+    ("Write Transactions/sec", TOTAL_COUNTER_TYPE, 2008, 9999),
 )
 """Counters of a database. Those of work that is not simulated stay 0. Documented [DOC: Databases object]."""
 

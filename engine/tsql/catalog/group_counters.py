@@ -12,7 +12,7 @@ from engine.protocol import groups as group_kinds
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import list_local_groups
 
-TOTAL, GAUGE = 272696576, 65792
+TOTAL_COUNTER_TYPE, GAUGE_COUNTER_TYPE = 272696576, 65792
 """cntr_type of a running total (a rate per second), and of a current value."""
 
 CounterValues = dict[str, float | None]
@@ -26,23 +26,23 @@ _CONNECTION_COUNTERS: Final = (
 """Counters of the object Availability Replica."""
 _DATABASE_COUNTERS: Final = (
     # name, type, first version
-    ("Database Flow Control Delay", TOTAL, 2016),
-    ("Database Flow Controls/sec", TOTAL, 2016),
-    ("File Bytes Received/sec", TOTAL, 2012),
-    ("Group Commit Time", TOTAL, 2016),
-    ("Group Commits/Sec", TOTAL, 2016),
-    ("Log Apply Pending Queue", GAUGE, 2012),
-    ("Log Apply Ready Queue", GAUGE, 2012),
-    ("Log Bytes Received/sec", TOTAL, 2012),
-    ("Log remaining for undo", GAUGE, 2012),
-    ("Log Send Queue", GAUGE, 2012),
-    ("Mirrored Write Transactions/sec", TOTAL, 2012),
-    ("Recovery Queue", GAUGE, 2012),
-    ("Redo blocked/sec", TOTAL, 2012),
-    ("Redo Bytes Remaining", GAUGE, 2012),
-    ("Redone Bytes/sec", TOTAL, 2012),
-    ("Total Log requiring undo", GAUGE, 2012),
-    ("Transaction Delay", TOTAL, 2012),
+    ("Database Flow Control Delay", TOTAL_COUNTER_TYPE, 2016),
+    ("Database Flow Controls/sec", TOTAL_COUNTER_TYPE, 2016),
+    ("File Bytes Received/sec", TOTAL_COUNTER_TYPE, 2012),
+    ("Group Commit Time", TOTAL_COUNTER_TYPE, 2016),
+    ("Group Commits/Sec", TOTAL_COUNTER_TYPE, 2016),
+    ("Log Apply Pending Queue", GAUGE_COUNTER_TYPE, 2012),
+    ("Log Apply Ready Queue", GAUGE_COUNTER_TYPE, 2012),
+    ("Log Bytes Received/sec", TOTAL_COUNTER_TYPE, 2012),
+    ("Log remaining for undo", GAUGE_COUNTER_TYPE, 2012),
+    ("Log Send Queue", GAUGE_COUNTER_TYPE, 2012),
+    ("Mirrored Write Transactions/sec", TOTAL_COUNTER_TYPE, 2012),
+    ("Recovery Queue", GAUGE_COUNTER_TYPE, 2012),
+    ("Redo blocked/sec", TOTAL_COUNTER_TYPE, 2012),
+    ("Redo Bytes Remaining", GAUGE_COUNTER_TYPE, 2012),
+    ("Redone Bytes/sec", TOTAL_COUNTER_TYPE, 2012),
+    ("Total Log requiring undo", GAUGE_COUNTER_TYPE, 2012),
+    ("Transaction Delay", TOTAL_COUNTER_TYPE, 2012),
 )
 """Counters of the object Database Replica."""
 _UNDO_COUNTERS: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
@@ -165,7 +165,7 @@ def list_counters(context: StatementContext) -> Iterable[tuple[str, str, str, fl
     """
     for instance, values in _collect_link_counters(context).items():
         for name in _CONNECTION_COUNTERS:
-            yield "Availability Replica", name, instance, _get_value(values, name), TOTAL
+            yield "Availability Replica", name, instance, _get_value(values, name), TOTAL_COUNTER_TYPE
     database_values = {
         copy.database: _read_database_counters(context, copy)
         for copy in context.list_copies()

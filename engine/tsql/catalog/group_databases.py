@@ -347,7 +347,9 @@ def _list_automatic_seedings(context: StatementContext) -> Iterable[Record]:
             "operation_id": make_seeding_id(group.guid, server, attempt.id),
             "is_source": int(source),
             "current_state": state,
-            "performed_seeding": int(attempt.performed and attempt.failure in (None, seeding.TRANSPORT)),
+            "performed_seeding": int(
+                attempt.performed and attempt.failure in (None, seeding.TRANSPORT_STATE)
+            ),
             "failure_state": attempt.failure,
             "failure_state_desc": seeding.FAILURE_TEXTS[attempt.failure]
             if attempt.failure is not None

@@ -12,8 +12,8 @@ from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import (
-    SYSTEM_PROCEDURES,
     CATALOG_VIEWS,
+    SYSTEM_PROCEDURES,
     Record,
     RowLister,
     list_no_rows,

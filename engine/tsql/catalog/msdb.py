@@ -94,7 +94,11 @@ def _list_suspect_pages(context: StatementContext) -> Iterable[Record]:
 
 register_view("msdb.dbo.suspect_pages", _list_suspect_pages)
 
-_BACKUP_TYPES: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
+_BACKUP_TYPES: Final = {
+    backup.DATABASE_BACKUP_KIND: "D",
+    backup.DIFFERENTIAL_BACKUP_KIND: "I",
+    backup.LOG_BACKUP_KIND: "L",
+}
 """Kind of a backup -> `type` of backupset."""
 
 

@@ -10,8 +10,8 @@ from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_PER_WRITE, measure_all_loads
 from engine.tsql.catalog.databases import (
     find_log_reuse_wait,
-    list_file_rows,
     list_copy_file_rows,
+    list_file_rows,
     list_system_files,
     list_virtual_log_files,
 )

@@ -29,7 +29,7 @@ from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
+QUIT_SUCCESS, QUIT_FAILURE, GO_TO_NEXT_STEP, GO_TO_STEP = 1, 2, 3, 4
 """Values of on_success_action and on_fail_action of a job step. Documented [DOC: sp_add_jobstep]."""
 
 SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
@@ -164,15 +164,15 @@ def _run_next_step(world: World, server: str, job: str, step: StepRow, status: i
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = ledger.list_steps(world, server, job)
     next_step = None
-    if action == GO_ON:
+    if action == GO_TO_NEXT_STEP:
         next_step = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
-    elif action == GO_TO:
+    elif action == GO_TO_STEP:
         next_step_id = step.get("on_success_step_id" if status else "on_fail_step_id")
         next_step = next((row for row in steps if row["step_id"] == next_step_id), None)
     if next_step is not None and jobs.is_agent_running(world, server):
         run_job_step(world, server, job, to_text(next_step["step_id"]), ())
         return
-    is_success = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
+    is_success = action == QUIT_SUCCESS or (action == GO_TO_NEXT_STEP and status == SUCCEEDED)
     _finish_job(world, server, job, step, SUCCEEDED if is_success else FAILED)
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.tsql.language import option_table
-from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, build_unexpected_token_error, tokenize
+from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, get_name, tokenize
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ from engine.tsql.language.instructions import (
     Program,
     StatementInstruction,
 )
-from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, build_unexpected_token_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, get_name
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.language.table_reader import TableDefinitionReader
 from engine.tsql.query import planner

@@ -23,8 +23,8 @@ from engine.tsql.language.lexer import (
     SqlSyntaxError,
     Token,
     TokenSequence,
-    get_name,
     build_unexpected_token_error,
+    get_name,
     tokenize_in_steps,
 )
 from engine.tsql.language.option_table import ISOLATION_LEVELS, SWITCH_OPTIONS, check_option_names

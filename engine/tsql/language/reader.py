@@ -11,13 +11,13 @@ from engine.tsql.language.lexer import (
     SqlSyntaxError,
     Token,
     TokenSequence,
+    build_unexpected_token_error,
     check_brackets,
     get_name,
-    build_unexpected_token_error,
 )
 from engine.tsql.language.reserved_words import (
-    NON_STARTING_WORD_PAIRS,
     INNER_WORDS_BY_STATEMENT,
+    NON_STARTING_WORD_PAIRS,
     STATEMENT_WORDS,
     STOP_WORDS,
 )

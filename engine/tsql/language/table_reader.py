@@ -5,7 +5,7 @@ from typing import Final
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import read_ordered_names
-from engine.tsql.language.lexer import SqlSyntaxError, get_name, build_unexpected_token_error
+from engine.tsql.language.lexer import SqlSyntaxError, build_unexpected_token_error, get_name
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 

@@ -11,7 +11,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import ledger, ledger_tables, stored_messages
-from engine.tsql.batches.ledger_tables import StoredTable, RowT
+from engine.tsql.batches.ledger_tables import RowT, StoredTable
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import require_job_name

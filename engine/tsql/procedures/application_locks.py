@@ -13,7 +13,7 @@ from engine.tsql.batches.data import ObjectKey
 from engine.tsql.procedures.call import RETURN_VALUE, ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_number, to_text
 
-GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
+GRANTED_CODE, GRANTED_AFTER_WAIT_CODE, TIMED_OUT_CODE, DEADLOCK_CODE, INVALID_CODE = 0, 1, -1, -3, -999
 """Return codes [DOC: sp_getapplock]."""
 
 
@@ -27,7 +27,7 @@ def _reject_lock_call(call: ProcedureCall, number: int, *arguments: str) -> None
     [DOC: Database Engine events and errors]
     """
     call.machine.append_numbered_message(number, *arguments)
-    call.outputs[RETURN_VALUE] = INVALID
+    call.outputs[RETURN_VALUE] = INVALID_CODE
 
 
 def _find_owner(call: ProcedureCall) -> str | None:
@@ -80,15 +80,15 @@ def _acquire_lock(call: ProcedureCall) -> None:
     waited = 0 if since_tick is None else call.world.tick - since_tick
     if blockers:
         if 0 <= limit * TICKS_PER_S <= waited * 1000:
-            call.outputs[RETURN_VALUE] = TIMED_OUT
+            call.outputs[RETURN_VALUE] = TIMED_OUT_CODE
             return
         conflict = locks.LockConflictError(blockers, index, wanted_mode)
         if locks.detect_deadlock_victim(machine, conflict, waited):
-            call.outputs[RETURN_VALUE] = DEADLOCK
+            call.outputs[RETURN_VALUE] = DEADLOCK_CODE
             return
         raise conflict
     machine.change_session(applocks=locks.add_lock_request(machine.session.applocks, index, owner, mode))
-    call.outputs[RETURN_VALUE] = GRANTED if since_tick is None else GRANTED_AFTER_WAIT
+    call.outputs[RETURN_VALUE] = GRANTED_CODE if since_tick is None else GRANTED_AFTER_WAIT_CODE
 
 
 def _release_lock(call: ProcedureCall) -> None:
@@ -105,7 +105,7 @@ def _release_lock(call: ProcedureCall) -> None:
     call.machine.change_session(applocks=locks.remove_lock_request(call.machine.session.applocks, lock))
 
 
-ERROR_RETURN_CODES: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)
+ERROR_RETURN_CODES: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID_CODE)
 
 
 PROCEDURES: Final[Procedures] = {

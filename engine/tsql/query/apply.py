@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, TABLE_FUNCTIONS, list_columns_in
+from engine.tsql.catalog.shapes import TABLE_FUNCTIONS, VIEW_SCHEMAS, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import xpath
 

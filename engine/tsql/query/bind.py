@@ -45,8 +45,8 @@ from engine.tsql.query.query_columns import (
 from engine.tsql.query.syntax_normalization import is_json
 from engine.tsql.scalars.types import (
     DECIMALS,
-    UNLIMITED_LENGTH,
     NULL,
+    UNLIMITED_LENGTH,
     SqlType,
     get_precision_and_scale,
     infer_common_type,

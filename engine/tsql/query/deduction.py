@@ -15,7 +15,7 @@ from engine.tsql.query.bind import QueryBinder
 from engine.tsql.query.infer import parse_written_type
 from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import build_table_ref, get_variable_name
-from engine.tsql.scalars.types import UNLIMITED_LENGTH, NULL, SqlType, make_nvarchar, make_varchar
+from engine.tsql.scalars.types import NULL, UNLIMITED_LENGTH, SqlType, make_nvarchar, make_varchar
 
 _EQUALITY_NODES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _RANGE_NODES: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)

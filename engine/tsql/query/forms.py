@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, build_unexpected_token_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, check_brackets
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.statement_clauses import find_verb_index
 from engine.tsql.scalars.functions import INTERNAL_FUNCTIONS

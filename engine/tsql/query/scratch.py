@@ -16,13 +16,13 @@ from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_WORK_MAX, WorkMeter
 from engine.tsql.query.plans import (
     BINARY_COLLATION,
-    WORK_PER_CALL,
     CASE_SENSITIVE_COLLATION,
     DEFAULT_COLLATION,
     HIDDEN_ARGUMENT_COLUMN,
     LITERAL_PREFIX,
-    WORK_PER_RECURSIVE_ROW,
     ROW_ID,
+    WORK_PER_CALL,
+    WORK_PER_RECURSIVE_ROW,
     QueryPlan,
     TableRef,
     TableStatistics,
@@ -33,9 +33,9 @@ from engine.tsql.query.plans import (
 from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.formats import compute_format_work
 from engine.tsql.scalars.functions import (
-    FUNCTIONS_WITH_CULTURE,
     FUNCTION_VERSIONS,
     FUNCTIONS,
+    FUNCTIONS_WITH_CULTURE,
     UNSIMULATED_FUNCTIONS,
     check_arity,
 )

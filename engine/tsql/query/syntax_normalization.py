@@ -166,7 +166,7 @@ def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
     return {}
 
 
-NESTED_MIN, NESTED_AT_ONCE = 12, 45
+NESTED_REPLACES_MIN, REPLACES_PER_CALL_MAX = 12, 45
 """Minimum depth of nested REPLACE calls that become one call; maximum number per call, because a call has 100
 arguments.
 """
@@ -182,8 +182,8 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
     while tokens[index].upper == "REPLACE" and tokens[index + 1].is_operator("("):
         levels.append(index)
         index += 2
-    for depth, position in enumerate(levels if len(levels) >= NESTED_MIN else ()):
-        if depth % NESTED_AT_ONCE == 0:
+    for depth, position in enumerate(levels if len(levels) >= NESTED_REPLACES_MIN else ()):
+        if depth % REPLACES_PER_CALL_MAX == 0:
             replacements[position] = "REPLACE_EACH"
         else:
             last = find_end_of_brackets(tokens, position + 1) - 1

@@ -17,8 +17,8 @@ from engine.tsql.scalars.date_values import EPOCH, TICKS_PER_DAY
 from engine.tsql.scalars.types import (
     DECIMALS,
     INT_RANGES,
-    UNLIMITED_LENGTH,
     MONEYS,
+    UNLIMITED_LENGTH,
     WIDE_TEXTS,
     SqlType,
     parse_sql_type,

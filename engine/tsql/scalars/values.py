@@ -26,7 +26,6 @@ from engine.tsql.scalars.date_values import (
     DateTimeValue,
 )
 from engine.tsql.scalars.types import (
-    WIDE_DECIMAL_CONTEXT,
     DATETIME,
     DECIMALS,
     FLOAT,
@@ -34,9 +33,10 @@ from engine.tsql.scalars.types import (
     FLOATS,
     GUID_TEXT,
     INT_RANGES,
-    UNLIMITED_LENGTH,
     MONEYS,
     NUMBER_DIGITS_MAX,
+    UNLIMITED_LENGTH,
+    WIDE_DECIMAL_CONTEXT,
     WIDE_TEXTS,
     SqlType,
     encode_code_page,
@@ -48,7 +48,7 @@ from engine.tsql.scalars.types import (
 )
 from engine.tsql.scalars.xmlcheck import normalize_xml
 
-__all__ = ["WIDE_DECIMAL_CONTEXT", "STORED_DATE_MARK", "Scalar"]
+__all__ = ["STORED_DATE_MARK", "WIDE_DECIMAL_CONTEXT", "Scalar"]
 
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)

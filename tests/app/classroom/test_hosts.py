@@ -18,7 +18,7 @@ import pytest
 
 from app import cli
 from app.classroom import console
-from app.classroom.bus import MessageBus, BusUnavailableError
+from app.classroom.bus import BusUnavailableError, MessageBus
 from app.classroom.messages.codec import encode
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.app.classroom.test_parts import find_schema_differences

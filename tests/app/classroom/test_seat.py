@@ -13,8 +13,8 @@ from app.classroom.messages.replies import (
     InstructionMessage,
     InstructorPresence,
     PaceState,
-    SeatWelcome,
     SeatMessage,
+    SeatWelcome,
 )
 from app.classroom.models import OVER
 from app.classroom.seat import POSITION_ENTRY_TICKS, ClassEndedError, SeatRun

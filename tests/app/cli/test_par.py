@@ -14,11 +14,11 @@ import pytest
 from app import cli
 from app.cli import par
 from app.cli.trials import distribute_search
-from app.exit_codes import AS_ASKED, UNUSABLE
+from app.exit_codes import INVALID_USE, SUCCESS
 from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import SearchLimits, PlayedPlan, PlanPlayer
+from engine.drill.par.trials import PlanPlayer, PlayedPlan, SearchLimits
 from tests.assertions import require
 from tests.engine.drill import texts
 from tests.par_runs import run_search
@@ -67,14 +67,14 @@ def test_unusable_arguments_are_refused(
     of_this = hashlib.sha256(texts.SMALL_TEXT.encode()).hexdigest()
     (tmp_path / "cut.json").write_text(f'{{"seed": 3, "hashes": {{"scenario": "{of_this}"}}}}')
     (tmp_path / "other.json").write_text('{"seed": 3, "hashes": {"scenario": ""}}')
-    assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == UNUSABLE
+    assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == INVALID_USE
     assert reason in capsys.readouterr().err
 
 
 def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "small.toml"
     file.write_text(texts.SMALL_TEXT.replace("+5 power-on SERVER_A", "+5 workload Sales Nothing"))
-    assert cli.main(["par", str(file), "--seconds", "0"], lambda scenario: 9) == AS_ASKED
+    assert cli.main(["par", str(file), "--seconds", "0"], lambda scenario: 9) == SUCCESS
     assert "the reference solution cannot be played: " in capsys.readouterr().err
 
 
@@ -129,12 +129,12 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
     )
     certificate_file = tmp_path / "known.json"
     arguments = ["par", str(file), "--seconds", "0", "--json"]
-    assert cli.main([*arguments, str(certificate_file)], lambda scenario: 9) == AS_ASKED
+    assert cli.main([*arguments, str(certificate_file)], lambda scenario: 9) == SUCCESS
     document = json.loads(certificate_file.read_text())
     assert capsys.readouterr().err == ""
     document["shortest"] = ["40 power-on SERVER_A"]
     certificate_file.write_text(json.dumps(document))
-    assert cli.main([*arguments, "-", "--from", str(certificate_file)], lambda scenario: 9) == AS_ASKED
+    assert cli.main([*arguments, "-", "--from", str(certificate_file)], lambda scenario: 9) == SUCCESS
     output, err = capsys.readouterr()
     assert json.loads(output)["par"] == {"score": 100.0, "plan": ["40 power-on SERVER_A"]}
     assert f"{file}:1:1: the reference solution earns 80 points" in err

@@ -13,7 +13,7 @@ import pytest
 from app import cli
 from app.cli import processes, sweep
 from app.cli.terms import UsageError
-from app.exit_codes import AS_ASKED, INTERRUPTED, UNUSABLE
+from app.exit_codes import INTERRUPTED, INVALID_USE, SUCCESS
 from engine.drill.judging.sweep import RunOutcome
 from tests.engine.drill import texts
 
@@ -34,7 +34,7 @@ def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
     small.write_text(texts.SMALL_TEXT)
-    assert run_sweep(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
+    assert run_sweep(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == SUCCESS
     document = json.loads(file.read_text())
     assert [(row["player"], row["runs"]) for row in document["rows"]] == [("idle", 2), ("worst", 2)]
     assert [run["seed"] for run in document["runs"]] == [3, 4, 3, 4]
@@ -67,7 +67,7 @@ def test_the_share_of_fast_failovers_is_printed_and_drawn(
     small, file = tmp_path / "small.toml", tmp_path / "sweep.svg"
     small.write_text(texts.SMALL_TEXT)
     options = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
-    assert run_sweep(str(small), *options) == AS_ASKED
+    assert run_sweep(str(small), *options) == SUCCESS
     assert (
         "small, reference: failover_s at most 10 in 3 of 3 runs with this measure "
         "(100.0%; 95% confidence: 43.9% to 100.0%)" in (capsys.readouterr().out)
@@ -107,7 +107,7 @@ def test_invalid_seeds_are_refused(text: str) -> None:
 def test_unusable_arguments_are_reported(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_sweep("lab", "--seeds", "1", *arguments) == UNUSABLE
+    assert run_sweep("lab", "--seeds", "1", *arguments) == INVALID_USE
     assert message in capsys.readouterr().err
 
 
@@ -152,8 +152,8 @@ def test_duplicate_arguments_are_played_once(
     small.write_text(texts.SMALL_TEXT)
     other_file.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
     assert (
-        run_sweep(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
+        run_sweep(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == SUCCESS
     )
     assert [row["runs"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
-    assert run_sweep(str(small), str(other_file), "--seeds", "3") == UNUSABLE
+    assert run_sweep(str(small), str(other_file), "--seeds", "3") == INVALID_USE
     assert "two different scenarios are called small" in capsys.readouterr().err

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.cli.trials import HelperProcess, DistributedSearch
+from app.cli.trials import DistributedSearch, HelperProcess
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, SearchLimits, PlanPlayer, run_trials
+from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, PlanPlayer, SearchLimits, run_trials
 from tests.engine.drill import texts
 
 SEARCH_LIMITS: dict[str, Any] = {"actions_max": 2, "points_max": 3}

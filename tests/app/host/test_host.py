@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.files import scenario_files
-from app.host import RunHost, NullRecorder, RecordingError
+from app.host import NullRecorder, RecordingError, RunHost
 from app.host.host import FRAME_BUDGET_S
 from app.host.inbox import build_sentence
 from app.host.playback import ELAPSED_MS_MAX, STATE_EVENT_KINDS
@@ -368,7 +368,7 @@ def test_a_distant_time_is_restored_over_several_frames_and_can_be_canceled(
     assert (desk.session.is_showing_past, desk.drill.tick) == (True, 30_000)
     assert desk.list_values("progress")[-1] < 0.0
     assert desk.session.show_time(90_000)
-    desk.session.cancel()
+    desk.session.cancel_task()
     assert desk.drill.tick == 30_000, "what was on screen stays"
     desk.session.load_run(lab, lab.seed, DrillMode.LAB, [], 50_000)
     assert not desk.session.show_time(10_000), "a run that is loaded does not give way"

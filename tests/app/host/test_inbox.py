@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.host import RunHost, NullRecorder, RecordingError, InputRequest
+from app.host import InputRequest, NullRecorder, RecordingError, RunHost
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History

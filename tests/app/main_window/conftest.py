@@ -191,7 +191,7 @@ def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     shown_window = show_window(qtbot, profile, store)
     yield shown_window
     for menu in open_menus():

@@ -440,14 +440,14 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     board = classes.station
     assert board is not None
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=PROCESS_MS_MAX)
-    qtbot.waitUntil(lambda: board.freeze.isEnabled(), timeout=PROCESS_MS_MAX)
+    qtbot.waitUntil(lambda: board.freeze_button.isEnabled(), timeout=PROCESS_MS_MAX)
     board.lobby.check.click()
     qtbot.waitUntil(lambda: "✓ A test seat joined" in board.lobby.findings.text(), timeout=PROCESS_MS_MAX)
     with RawClient(parse_invitation(board.code.text())) as seat:
         seat.request_reply(join(parse_invitation(board.code.text()), "Cem"), "welcome")
         qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=PROCESS_MS_MAX)
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=PROCESS_MS_MAX)
-        board.freeze.click()
+        board.freeze_button.click()
         qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=PROCESS_MS_MAX)
     report, seat_file = tmp_path / "report.zip", tmp_path / "class.seat"
     board.report_wanted.emit(str(report), True)
@@ -496,7 +496,7 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
     assert board is not None
     qtbot.waitUntil(lambda: board.code.text().startswith(code), timeout=PROCESS_MS_MAX)
     assert board.title.text() == "Class: Planned manual failover"
-    qtbot.waitUntil(board.freeze.isEnabled, timeout=PROCESS_MS_MAX)
+    qtbot.waitUntil(board.freeze_button.isEnabled, timeout=PROCESS_MS_MAX)
     board.finish.click()
     hands.confirm_action()
     qtbot.waitUntil(board.next_part.isEnabled, timeout=PROCESS_MS_MAX)
@@ -516,7 +516,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
         monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", str(port))
         classes.start_class("planned-failover", "practice", "127.0.0.1", False)
         board = require(classes.station)
-        waits = (board.lobby.start, board.lobby.check, board.freeze, board.finish)
+        waits = (board.lobby.start, board.lobby.check, board.freeze_button, board.finish)
         assert not any(button.isEnabled() for button in waits)
         qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=PROCESS_MS_MAX)
         assert not board.code.text().endswith(f":{port}")

@@ -27,8 +27,8 @@ from app.widgets.docks import (
     CENTRAL_AREA,
     DOCK_NAMES,
     DOCK_SPECS,
-    OUTER_DOCK_SPECS,
     LAYOUT_PROFILES,
+    OUTER_DOCK_SPECS,
     DockSpec,
 )
 from engine.model import Group

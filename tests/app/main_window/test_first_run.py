@@ -188,7 +188,7 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
     german: None, qapp: QApplication, qtbot: QtBot, store: WindowSettings, profile: Profile, scale: float
 ) -> None:
     store.set(settings.FONT_SCALE, scale)
-    theme.apply_theme_choice(qapp, theme.LIGHT, scale)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, scale)
     window = show_window(qtbot, profile, store)
     window.actions_by_name["help.first_run"].trigger()
     mark = window.first_run.mark

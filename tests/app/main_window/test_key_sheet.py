@@ -126,7 +126,7 @@ def _describe_object(item: QObject) -> str:
 def test_custom_keys_apply_after_a_restart(
     qtbot: QtBot, lab: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
-    lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
+    lab.appearance.set_keys(keys.SSMS_SCHEME, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
     second_window = show_window(qtbot, profile, store)
     second_window.select_drill("lab")
@@ -144,7 +144,7 @@ def test_custom_keys_apply_after_a_restart(
 
 @pytest.mark.slow
 def test_keys_of_the_other_scheme_work(hands: WindowUser, lab: OpenWindow) -> None:
-    lab.appearance.set_keys(keys.VS_CODE, {})
+    lab.appearance.set_keys(keys.VS_CODE_SCHEME, {})
     lab.desk.focus_view("console")
     query = lab.console.current
     assert query is not None

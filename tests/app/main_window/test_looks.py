@@ -34,7 +34,7 @@ from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.views.transport import SpeedField
 from app.widgets import scroll_container, theme
-from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, LAYOUT_PROFILES
+from app.widgets.docks import AUTHOR_PROFILE, LAYOUT_PROFILES, LEARNER_PROFILE, PRESENTER_PROFILE
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
 from tests.app.main_window.conftest import WindowUser, show_window
@@ -66,12 +66,12 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     assert theme.get_theme_tokens(lab.palette()) is not colors
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
-@pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
+@pytest.mark.parametrize("choice", [theme.SYSTEM_THEME, theme.LIGHT_THEME])
 def test_only_the_system_theme_follows_system_colors(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
@@ -81,12 +81,12 @@ def test_only_the_system_theme_follows_system_colors(
     monkeypatch.setattr(theme, "build_light_theme", theme.build_dark_theme)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
-    colors = theme.build_dark_theme() if choice == theme.SYSTEM else theme.build_light_theme()
+    colors = theme.build_dark_theme() if choice == theme.SYSTEM_THEME else theme.build_light_theme()
     for widget in (lab, lab.topology, lab.charts, lab.console):
         assert theme.get_theme_tokens(widget.palette()) is colors
     assert lab.topology.backgroundBrush().color() == colors.surface
     assert find_child(lab.charts, GraphicsLayoutWidget).backgroundBrush().color() == colors.surface
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
 
 
 def test_high_contrast_has_a_ratio_of_seven() -> None:
@@ -100,14 +100,14 @@ def test_presenter_mode_is_toggled(
     qtbot: Any, qapp: QApplication, lab: OpenWindow, store: WindowSettings
 ) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
-    assert lab.appearance.layout == PRESENTER
+    assert lab.appearance.layout == PRESENTER_PROFILE
     assert lab.isFullScreen()
     assert store.get(settings.FONT_SCALE) == 1.5
     assert lab.desk.docks["console"].isHidden()
     assert lab.desk.narrow
     assert lab.topology.width() == lab.desk.width(), "a small screen shows only the picture"
     qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
-    assert lab.appearance.layout == LEARNER
+    assert lab.appearance.layout == LEARNER_PROFILE
     assert not lab.isFullScreen()
     assert store.get(settings.FONT_SCALE) == 1.0
     assert not lab.desk.docks["console"].isHidden()
@@ -130,22 +130,22 @@ def test_a_program_killed_in_presenter_mode_restores_its_layout(
     qtbot: Any, profile: Any, store: WindowSettings
 ) -> None:
     store.set(settings.STATE_BEFORE_PRESENTING, "author 1.2")
-    store.set(settings.LAYOUT_PROFILE, PRESENTER)
+    store.set(settings.LAYOUT_PROFILE, PRESENTER_PROFILE)
     store.set(settings.FONT_SCALE, 1.5)
     window = show_window(qtbot, profile, store)
-    assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR, 1.2)
+    assert (window.appearance.layout, store.get(settings.FONT_SCALE)) == (AUTHOR_PROFILE, 1.2)
     assert not window.presenting.is_active
 
 
 def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
     assert LAYOUT_PROFILES == ("learner", "instructor", "author", "presenter")
-    lab.appearance.set_layout(AUTHOR)
+    lab.appearance.set_layout(AUTHOR_PROFILE)
     assert not lab.desk.docks["ledger"].isHidden()
     assert lab.desk.docks["charts"].isHidden()
     lab.desk.docks["ledger"].close()
-    lab.appearance.set_layout(LEARNER)
+    lab.appearance.set_layout(LEARNER_PROFILE)
     assert not lab.desk.docks["charts"].isHidden()
-    lab.appearance.set_layout(AUTHOR)
+    lab.appearance.set_layout(AUTHOR_PROFILE)
     assert lab.desk.docks["ledger"].isHidden()
     lab.appearance.reset_layout()
     assert not lab.desk.docks["ledger"].isHidden()
@@ -218,10 +218,10 @@ def test_a_file_that_is_not_a_scenario_is_reported_and_not_remembered(
 def test_the_key_sheet_follows_changes_and_is_deleted_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
     sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
-    lab.appearance.set_theme(theme.DARK)
+    lab.appearance.set_theme(theme.DARK_THEME)
     sheet.reject()
     qtbot.waitUntil(lambda: not shiboken6.isValid(sheet))
-    lab.appearance.set_theme(theme.LIGHT)
+    lab.appearance.set_theme(theme.LIGHT_THEME)
 
 
 def test_a_maximized_window_resizes_each_panel_and_restores_it(lab: OpenWindow) -> None:
@@ -354,7 +354,7 @@ def test_choosing_a_language_says_when_it_changes(lab: OpenWindow) -> None:
 
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """The program crashed if a plot was rebuilt while Qt was applying a style."""
-    choices, widgets_seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
+    choices, widgets_seen = itertools.cycle((theme.DARK_THEME, theme.LIGHT_THEME)), list[QWidget]()
     for go in (
         lambda: None,  # while the desk is shown
         lab.show_home,
@@ -372,7 +372,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
         qapp.processEvents()
         assert shown_page.palette().window().color() == theme.get_theme_tokens(qapp.palette()).window
     assert len(set(widgets_seen)) == len(widgets_seen)
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
 
 
 @pytest.mark.slow
@@ -489,8 +489,8 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
     lab.desk.docks["charts"].setFloating(True)
     # The position is that of a screen that is no longer connected.
     lab.desk.docks["charts"].move(9_000, 9_000)
-    lab.appearance.set_layout(AUTHOR)
-    lab.appearance.set_layout(LEARNER)
+    lab.appearance.set_layout(AUTHOR_PROFILE)
+    lab.appearance.set_layout(LEARNER_PROFILE)
     qapp.processEvents()
     lab.appearance.reset_layout()
     qapp.processEvents()
@@ -555,7 +555,9 @@ def _measure_lightness(button: QAbstractButton) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
-@pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
+@pytest.mark.parametrize(
+    "choices", [(theme.LIGHT_THEME, theme.DARK_THEME), (theme.HIGH_CONTRAST_THEME, theme.LIGHT_THEME)]
+)
 def test_every_icon_stays_visible_after_a_theme_change(
     qapp: QApplication, lab: OpenWindow, choices: tuple[str, str]
 ) -> None:
@@ -600,9 +602,9 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
         change()
         return time.process_time() - before
 
-    lab.appearance.set_theme(theme.DARK)
+    lab.appearance.set_theme(theme.DARK_THEME)
     override_s = measure_cpu_s(lambda: qapp.setStyleSheet(theme.build_style_sheet(theme.build_light_theme())))
-    ours = measure_cpu_s(lambda: lab.appearance.set_theme(theme.LIGHT))
+    ours = measure_cpu_s(lambda: lab.appearance.set_theme(theme.LIGHT_THEME))
     assert ours < override_s
 
 
@@ -612,7 +614,7 @@ def test_new_tabs_get_the_current_text_size(lab: OpenWindow) -> None:
     """Text size and layout change at the same time, as when presenter mode starts."""
     lab.resize(1366, 768)
     QApplication.processEvents()
-    lab.appearance.set_layout(PRESENTER)
+    lab.appearance.set_layout(PRESENTER_PROFILE)
     lab.appearance.set_font_scale(1.5)
     QApplication.processEvents()
     bars = lab.desk.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)

@@ -42,7 +42,7 @@ def stage(hands: WindowUser, window: OpenWindow) -> OpenWindow:
 @pytest.mark.slow
 def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
     faint, seen_count = [], 0
-    for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
+    for choice in (theme.LIGHT_THEME, theme.DARK_THEME, theme.HIGH_CONTRAST_THEME):
         stage.appearance.set_theme(choice)
         for panel in ("timing", "events"):
             stage.desk.focus_view(panel)
@@ -53,7 +53,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
                 ratio = painted.find_faint_contrast(text, picture, stage)
                 if ratio is not None:
                     faint.append(f"{choice}: {text.content!r} {ratio:.1f}:1 in {text.location}")
-    stage.appearance.set_theme(theme.LIGHT)
+    stage.appearance.set_theme(theme.LIGHT_THEME)
     assert seen_count > 500
     assert not faint
 

@@ -21,7 +21,7 @@ CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     language.use_language(language.GERMAN)
     yield show_window(qtbot, profile, store)
     language.use_language(language.ENGLISH)

@@ -67,7 +67,7 @@ QT_NAME_PREFIXES = ("qt_", "ScrollLeft", "ScrollRight")
 
 @pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     language.use_language(language.PSEUDO_LANGUAGE)
     yield show_window(qtbot, profile, store)
     language.use_language(language.ENGLISH)

@@ -25,7 +25,7 @@ from pytestqt.qtbot import QtBot
 from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from app.views.debrief.page import EVIDENCE, POINTS, STORY
+from app.views.debrief.page import EVIDENCE, OUTAGES, POINTS
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.counterfactual import QUERY_S
@@ -381,7 +381,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: WindowUser, profile: Prof
     (row,) = profile.list_results()
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
-    hands.open_tab(STORY)
+    hands.open_tab(OUTAGES)
     assert "What happened, and why" in read_label_texts(require(hands.window.debrief))
     hands.window.branches.show()
     assert hands.window.branches.page is not None
@@ -601,7 +601,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: WindowUser, prof
         session.on_frame(100.0)
     assert window.loading.isHidden()
     assert window.pages.currentWidget() == window.debrief
-    hands.open_tab(STORY)
+    hands.open_tab(OUTAGES)
     assert "What happened, and why" in read_label_texts(window.debrief)
 
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.settings import WindowSettings
-from app.storage import StorageProblemKind, Profile, StorageError, open_profile
+from app.storage import Profile, StorageError, StorageProblemKind, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
 from tests.app.main_window.conftest import WindowUser, show_window

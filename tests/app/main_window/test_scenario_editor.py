@@ -403,7 +403,7 @@ def test_problem_keys_match_the_key_table(hands: WindowUser, page: ScenarioEdito
     assert leads_on(key.Key_F8)
     assert leads_on(key.Key_F8, mod.AltModifier)
     assert leads_on(key.Key_F8, mod.ShiftModifier)
-    appearance.set_keys(keys.SSMS, {"edit.problem": ("F12",)})
+    appearance.set_keys(keys.SSMS_SCHEME, {"edit.problem": ("F12",)})
     assert leads_on(key.Key_F12)
     assert not leads_on(key.Key_F8)
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.host import NullRecorder, InputRequest
+from app.host import InputRequest, NullRecorder
 from app.main_window.session import HostSession
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
@@ -21,7 +21,7 @@ def lab() -> Scenario:
 
 def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
-    session.open(Drill(lab), NullRecorder())
+    session.open_run(Drill(lab), NullRecorder())
     with qtbot.waitSignal(session.world_changed):
         session.play()
     session.pause()
@@ -33,7 +33,7 @@ def test_frames_run_only_while_work_is_pending(qtbot: QtBot, lab: Scenario) -> N
 
 def test_a_request_of_another_thread_is_handled_during_a_pause(qtbot: QtBot, lab: Scenario) -> None:
     session = HostSession()
-    session.open(Drill(lab), NullRecorder())
+    session.open_run(Drill(lab), NullRecorder())
     posted: list[InputRequest] = []
     asking = threading.Thread(target=lambda: posted.append(session.host.inbox.post("power-off SERVER_A")))
     with qtbot.waitSignal(session.events_occurred):

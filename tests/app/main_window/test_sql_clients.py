@@ -49,7 +49,7 @@ def desk(qtbot: QtBot) -> Iterator[StubDesk]:
     owner = QWidget()
     qtbot.addWidget(owner)
     desk = StubDesk(owner)
-    desk.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NullRecorder())
+    desk.session.open_run(Drill(load_shipped_scenario("ag-lab"), 1), NullRecorder())
     desk.session.play()
     yield desk
     desk.ports.stop()
@@ -113,7 +113,7 @@ def test_each_tool_has_a_connection_string_for_each_server(desk: StubDesk) -> No
 
 def test_a_new_run_closes_the_ports(desk: StubDesk) -> None:
     desk.ports.show_ports()
-    desk.session.open(Drill(load_shipped_scenario("lab"), 1), NullRecorder())
+    desk.session.open_run(Drill(load_shipped_scenario("lab"), 1), NullRecorder())
     assert desk.ports.listener is None
 
 

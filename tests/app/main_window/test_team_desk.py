@@ -230,9 +230,12 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
     team.show_on_desk(desk, waits_for=[])
     assert panel.start.isHidden()
     assert "`" not in desk.duties.toPlainText(), "the brief is formatted"
-    panel.begin.setCurrentIndex(1)
-    panel.begin.activated.emit(1)
-    assert (panel.line.text(), panel.begin.currentIndex()) == (f"{panel.begin.itemText(1)} ", 0)
+    panel.line_beginning.setCurrentIndex(1)
+    panel.line_beginning.activated.emit(1)
+    assert (panel.line.text(), panel.line_beginning.currentIndex()) == (
+        f"{panel.line_beginning.itemText(1)} ",
+        0,
+    )
     with qtbot.waitExposed(desk):
         desk.show()
     desk.activateWindow()
@@ -272,7 +275,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     rule = ["Orders", "5 / 20", "1 of 2 orders were confirmed.", "Read back each order."]
     assert (panel.points.isHidden(), cells == rule) == (not has_result, has_result)
     assert ("✓ The tills work on PAY2" in desk.duties.toPlainText()) is has_result
-    parts = (panel.begin, panel.line, panel.send, panel.read_back, panel.confirm, panel.hand)
+    parts = (panel.line_beginning, panel.line, panel.send, panel.read_back, panel.confirm, panel.hand)
     assert not any(part.isEnabled() for part in parts)
     assert panel.waiting.isHidden()
     assert panel.start.isHidden()

@@ -10,7 +10,7 @@ from app.host.playback import STATE_EVENT_KINDS
 from app.learning.reflection import Reflection
 from app.storage import Profile
 from app.view_models.offers import ActionTarget
-from app.views.debrief.page import POINTS, STORY, TIMELINE
+from app.views.debrief.page import OUTAGES, POINTS, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets.strip import TimelineStrip
 from engine.model import Role
@@ -109,7 +109,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: WindowUser, profile: Pro
     page = (
         read_label_texts(require(window.debrief))
         + read_label_texts(hands.open_tab(POINTS))
-        + read_label_texts(hands.open_tab(STORY))
+        + read_label_texts(hands.open_tab(OUTAGES))
     )
     assert "all goals met" in page
     assert "rejected a command with error 1431" in page  # The debrief shows the wrong step and the reason.

@@ -18,7 +18,13 @@ from app.storage import Profile
 from app.views.help import HELP_PAGE_ORDER, read_help_page
 from app.views.transport import SPEED_STEPS, compute_slider_position, compute_speed, find_next_speed
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, OUTER_DOCK_SPECS, PRESENTER, IncrementalView
+from app.widgets.docks import (
+    INSTRUCTOR_PROFILE,
+    LEARNER_PROFILE,
+    OUTER_DOCK_SPECS,
+    PRESENTER_PROFILE,
+    IncrementalView,
+)
 from app.widgets.scroll_container import PageStack
 from app.widgets.tables import TableView
 from engine.model import World
@@ -57,7 +63,7 @@ def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
 def test_changed_keys_persist(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
-    window.appearance.set_keys(keys.VS_CODE, {"time.step": ("Ctrl+Alt+S",)})
+    window.appearance.set_keys(keys.VS_CODE_SCHEME, {"time.step": ("Ctrl+Alt+S",)})
     assert window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
     assert window.actions_by_name["view.full_screen"].shortcuts()[0] == QKeySequence("F11")
     window.close()
@@ -137,7 +143,10 @@ def test_speed_steps_stop_at_their_bounds() -> None:
 
 
 def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: WindowSettings) -> None:
-    for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
+    for choice, colors in (
+        (theme.DARK_THEME, theme.build_dark_theme()),
+        (theme.LIGHT_THEME, theme.build_light_theme()),
+    ):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
         assert theme.get_theme_tokens(window.topology.palette()) is colors
@@ -190,7 +199,7 @@ def open_docks(window: OpenWindow) -> set[str]:
 def test_each_layout_opens_its_panels(hands: WindowUser) -> None:
     window = hands.window
     play_lab(hands)
-    for profile in (LEARNER, INSTRUCTOR, PRESENTER):
+    for profile in (LEARNER_PROFILE, INSTRUCTOR_PROFILE, PRESENTER_PROFILE):
         window.appearance.set_layout(profile)
         wanted = {p.name for p in OUTER_DOCK_SPECS if profile in p.profiles and p.name in window.desk.docks}
         assert open_docks(window) == wanted - CLUSTER_DOCKS
@@ -204,12 +213,12 @@ def test_a_layout_is_stored_per_profile_and_can_be_reset(
     play_lab(hands)
     default_docks = open_docks(window)
     window.desk.docks["charts"].close()
-    window.appearance.set_layout(PRESENTER)
+    window.appearance.set_layout(PRESENTER_PROFILE)
     assert "charts" in open_docks(window)
     window.close()
     second_window = show_window(qtbot, profile, store)
-    assert second_window.appearance.layout == PRESENTER
-    second_window.appearance.set_layout(LEARNER)
+    assert second_window.appearance.layout == PRESENTER_PROFILE
+    second_window.appearance.set_layout(LEARNER_PROFILE)
     assert open_docks(second_window) == default_docks - {"charts"}
     second_window.actions_by_name["view.reset_layout"].trigger()
     assert open_docks(second_window) == default_docks
@@ -218,7 +227,7 @@ def test_a_layout_is_stored_per_profile_and_can_be_reset(
 def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None:
     state = window.desk.saveState(999)
     window.desk.docks["charts"].close()
-    window.desk.restore(state, LEARNER)
+    window.desk.restore(state, LEARNER_PROFILE)
     assert "charts" in open_docks(window)
 
 

@@ -19,10 +19,10 @@ from app.files import scenario_files
 from app.serve import listener as listeners
 from app.serve.login import (
     END_OF_MESSAGE,
-    PACKET_HEADER,
     LOGIN_BYTES_MAX,
     MESSAGE_BYTES_MAX,
-    SIZE_MAX,
+    PACKET_HEADER,
+    PACKET_SIZE_MAX,
     MalformedPacketError,
     MessageAssembler,
     PacketKind,
@@ -61,7 +61,7 @@ def encode_error(number: int) -> bytes:
 def build_big_batch(size: int) -> bytes:
     """Return a batch of about *size* bytes, as packets."""
     body = TRANSACTION_HEADER + "SELECT 1 --".encode("utf-16-le") + b"x\0" * (size // 2)
-    step = SIZE_MAX - PACKET_HEADER.size
+    step = PACKET_SIZE_MAX - PACKET_HEADER.size
     packet_bytes = bytearray()
     for offset in range(0, len(body), step):
         part = body[offset : offset + step]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from app.files import scenario_files
-from app.host import RunHost, NullRecorder
-from app.serve.listener import SqlPorts, PortState, get_port_state
+from app.host import NullRecorder, RunHost
+from app.serve.listener import PortState, SqlPorts, get_port_state
 from app.serve.service import list_addresses
 from app.serve.types import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill

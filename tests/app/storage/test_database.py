@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import StorageProblemKind, Profile, RunId, StorageError, database, open_profile, tables
+from app.storage import Profile, RunId, StorageError, StorageProblemKind, database, open_profile, tables
 from app.storage.database import list_backup_files
 from tests.app.storage.conftest import begin_run
 

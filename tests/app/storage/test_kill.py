@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import JournalLine, StorageProblemKind, StorageError, database, open_profile
+from app.storage import JournalLine, StorageError, StorageProblemKind, database, open_profile
 from tests.app.storage.conftest import begin_run
 
 ENDLESS_RUN_SCRIPT = """

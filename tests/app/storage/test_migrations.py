@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import Profile, group_results_by_scenario, database, open_profile
+from app.storage import Profile, database, group_results_by_scenario, open_profile
 from app.storage.database import list_backup_files
 from tests.app.storage.test_results import build_report, record_run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.connection_string import build_connection_string, build_change_input, read_driver_log
+from app.view_models.connection_string import build_change_input, build_connection_string, read_driver_log
 from engine.drill.running.drill import Drill
 from engine.model import Client
 from tests.shipped_scenarios import load_shipped_scenario

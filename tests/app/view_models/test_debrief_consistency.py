@@ -17,7 +17,7 @@ from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import build_random_player, play_worst
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, list_markers
+from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, StateSpan, list_markers
 from engine.drill.judging.review import Review, review_run
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
@@ -193,7 +193,7 @@ def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
     for database, lanes in review_run(drill).lanes.items():
         row = report["availability"]["databases"][database]
         assert sum_spans(lanes.service, DOWN) == pytest.approx(row["downtime_s"], abs=0.011)
-        assert sum_spans(lanes.protection, EXPOSED) == pytest.approx(row["exposed_s"], abs=0.011)
+        assert sum_spans(lanes.protection, UNPROTECTED) == pytest.approx(row["exposed_s"], abs=0.011)
         was_serving = lanes.service[0].what != DOWN
         assert sum_downtime_events(drill, database, was_serving) == pytest.approx(
             row["downtime_s"], abs=0.011
@@ -336,7 +336,10 @@ def check_outages(drill: Drill, review: Review) -> None:
 def test_the_exposure_of_the_lanes_matches_the_account() -> None:
     drill = play_drill("automatic-failover", "idle")
     spans = [
-        span for lane in review_run(drill).lanes.values() for span in lane.protection if span.what == EXPOSED
+        span
+        for lane in review_run(drill).lanes.values()
+        for span in lane.protection
+        if span.what == UNPROTECTED
     ]
     assert (
         sum(span.ticks for span in spans) / TICKS_PER_S == drill.build_report()["availability"]["exposed_s"]

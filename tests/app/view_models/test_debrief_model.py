@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from app.view_models.course import ASYNCHRONOUS, find_protection
 from app.view_models.debrief.model import (
     DebriefModel,
-    build_question_card,
-    find_grade,
     build_hint,
     build_judgment_card,
+    build_question_card,
     build_solution_card,
+    find_grade,
 )
 from app.view_models.debrief.verdict import (
-    describe_action,
     build_lesson_verdict,
+    describe_action,
     describe_step,
     find_retry_point,
 )

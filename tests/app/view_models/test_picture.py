@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 from msgspec.structs import replace
 
-from app.view_models.faces import CopyDisplay, LinkDisplay, TopologyContents, ServerDisplay
+from app.view_models.faces import CopyDisplay, LinkDisplay, ServerDisplay, TopologyContents
 from app.view_models.picture import FULL_COPIES_MAX, build_topology_contents
 from app.views.topology.places import CardCenter, CardSize, compute_card_centers, find_nearest_object
 from engine.model import World

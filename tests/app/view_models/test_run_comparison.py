@@ -7,10 +7,10 @@ from typing import Any, cast
 from app.view_models.run_comparison import (
     BETTER,
     WORSE,
-    format_remark,
-    list_compared_actions,
     compare_figures,
     compare_score_items,
+    format_remark,
+    list_compared_actions,
 )
 from engine.drill.judging.shapes import Report
 

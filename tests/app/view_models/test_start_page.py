@@ -15,9 +15,9 @@ from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.storage import ResultRow, RunId
 from app.view_models import progress as standing
 from app.view_models.start_page import (
+    CARD_ORDERS,
     DURATION_CHOICES,
     FIRST_DRILL,
-    CARD_ORDERS,
     PASS_SCORE_MIN,
     DrillCard,
     DrillFilters,

@@ -189,7 +189,7 @@ def test_prepared_events_name_their_recipient(board: InstructorStation) -> None:
     assert board.events_recipient.text().endswith("It goes to all.")
     board.show_dashboard(build_board(build_tile(7, "Ann")))
     board.tiles.selectRow(0)
-    board.who.setCurrentIndex(1)
+    board.recipient.setCurrentIndex(1)
     assert board.events_recipient.text().endswith("It goes to Seat 7, Ann.")
 
 
@@ -255,15 +255,15 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(
     board.tiles.selectRow(2)
     assert list_details(board, 0)[1] == "1. “Which server?”"
     qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
-    board.order.setCurrentText("by name")
+    board.sort_order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
     assert lines == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
     assert [getattr(parse_request(line), "seat", None) for line in lines] == [2, 2]
-    board.nameless.setChecked(True)
+    board.hide_names.setChecked(True)
     board.show_dashboard(build_board(asks, state="frozen", not_frozen=("Cem",)))
     assert "Cem" not in board.state.text() + "".join(list_cells(board, row)[1] for row in range(4))
     board.tiles.selectRow(2)
-    assert board.who.itemText(1) == "to Seat 3"
+    assert board.recipient.itemText(1) == "to Seat 3"
     assert board.question.text() == "Seat 3 asks: “Which server?”"
 
 
@@ -271,7 +271,7 @@ def test_the_reason_of_a_refusal_stays_until_the_next_request(board: InstructorS
     board.show_reply("you cannot show another seat during an exam")
     board.show_dashboard(build_board(build_tile(1, "Ann")))
     assert board.answer.text().startswith("you cannot show")
-    board.freeze.click()
+    board.freeze_button.click()
     assert not board.answer.text().strip()
 
 
@@ -280,19 +280,19 @@ def test_seats_that_are_not_frozen_are_named(board: InstructorStation) -> None:
         build_board(build_tile(1, "Ann"), build_tile(2, "Bob"), state="frozen", not_frozen=("Bob",))
     )
     assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
-    assert (board.freeze.isEnabled(), board.go.isEnabled()) == (False, True)
+    assert (board.freeze_button.isEnabled(), board.resume_button.isEnabled()) == (False, True)
 
 
 def test_the_board_sends_what_the_console_understands(board: InstructorStation, qtbot: QtBot) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_dashboard(build_board(build_tile(7, "Ann")))
-    qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(board.freeze_button, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
     board.text.setText("look at the mirror")
     qtbot.keyClick(board.text, Qt.Key.Key_Return)
-    board.what.setCurrentIndex(1)
-    board.who.setCurrentIndex(1)
+    board.instruction.setCurrentIndex(1)
+    board.recipient.setCurrentIndex(1)
     board.text.setText("power-off SERVER_A")
     qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
     assert "Select a seat" in board.answer.text()
@@ -318,8 +318,8 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(
         )
     )
     assert board.state.text().count("break until") == 1
-    assert board.go.isEnabled(), "one that is stopped on its own can go on"
-    board.who.setCurrentIndex(board.who.findData("@Blue"))
+    assert board.resume_button.isEnabled(), "one that is stopped on its own can go on"
+    board.recipient.setCurrentIndex(board.recipient.findData("@Blue"))
     board.tiles.selectRow(0)
     texts = {
         "Assign the selected seat to group": "Red",
@@ -327,11 +327,11 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(
         "Class clock": "own",
         "Restart": "",
     }
-    for place in range(board.what.count()):
-        board.what.setCurrentIndex(place)
-        board.text.setText(texts.get(board.what.currentData(), "2:30"))
+    for place in range(board.instruction.count()):
+        board.instruction.setCurrentIndex(place)
+        board.text.setText(texts.get(board.instruction.currentData(), "2:30"))
         qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
-    assert len(lines) == board.what.count()
+    assert len(lines) == board.instruction.count()
     recipients = [
         (getattr(parse_request(line), "seat", None), getattr(parse_request(line), "group", None))
         for line in lines
@@ -371,7 +371,7 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: InstructorStati
 def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: InstructorStation) -> None:
     """The curve is flat without a loss, falls after a loss, and is missing before the score is known."""
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
-    board.order.setCurrentText("by seat")
+    board.sort_order.setCurrentText("by seat")
     board.show_dashboard(
         build_board(
             build_tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
@@ -435,8 +435,8 @@ def test_recipients_are_seats_with_numbers(board: InstructorStation, qtbot: QtBo
     board.show_class("Cable", "Ask first.", ["power-off SERVER_A"])
     board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(7, "Ann 2")))
     board.tiles.selectRow(1)
-    assert board.who.itemText(1) == "to Seat 7, Ann 2"
-    board.who.setCurrentIndex(1)
+    assert board.recipient.itemText(1) == "to Seat 7, Ann 2"
+    board.recipient.setCurrentIndex(1)
     (event,) = board.events.findChildren(QPushButton)
     event.click()
     assert lines == [("inject 7 power-off SERVER_A", "Seat 7, Ann 2")]
@@ -495,7 +495,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
         build_board(build_tile(1, "Ann", **waits), build_tile(2, "Bob", version="", **waits), state="frozen")
     )
     assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
-    assert board.go.isHidden()
+    assert board.resume_button.isHidden()
     assert "Waiting for the start" in board.state.text()
     projector = board.show_projector()
     qtbot.addWidget(projector)
@@ -504,15 +504,15 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
     assert "3" in board.lobby.start.text()
     qtbot.waitUntil(lambda: lines == ["go"])
     board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
-    assert not board.go.isHidden()
+    assert not board.resume_button.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
 
 
 def test_actions_without_effect_after_the_end_are_disabled(board: InstructorStation) -> None:
     board.show_class("Cable", "", ["power-off HEAD1"])
     actions = (
-        board.freeze, board.go, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
-        board.events, board.send, board.text, board.who,
+        board.freeze_button, board.resume_button, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
+        board.events, board.send, board.text, board.recipient,
     )  # fmt: skip
     held_tile = build_tile(1, "Ann", held=True, hand="Why?", hand_place=1)
     board.show_dashboard(build_board(held_tile))
@@ -523,9 +523,9 @@ def test_actions_without_effect_after_the_end_are_disabled(board: InstructorStat
     assert all(part.isEnabled() for part in (*actions[4:], board.finish))
     board.show_dashboard(build_board(replace(held_tile, over=True), state="over"))
     board.show_watched_seat(1, 83.0, [])
-    for index in range(board.what.count()):
-        board.what.setCurrentIndex(index)
-        has_effect = board.what.currentData() == "Mark this time"
+    for index in range(board.instruction.count()):
+        board.instruction.setCurrentIndex(index)
+        has_effect = board.instruction.currentData() == "Mark this time"
         assert [part.isEnabled() for part in actions] == [False] * 7 + [has_effect] * 3
     assert board.suggested.isHidden()
     assert board.watched_label.text().startswith("Watching")
@@ -690,7 +690,7 @@ def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
     assert lines == ["look 2", "freeze", "go"]
     qtbot.keyClick(board.tiles, Qt.Key.Key_M)
-    assert (board.text.hasFocus(), board.who.currentText()) == (True, "to Seat 2, Bob")
+    assert (board.text.hasFocus(), board.recipient.currentText()) == (True, "to Seat 2, Bob")
 
 
 def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board: InstructorStation) -> None:

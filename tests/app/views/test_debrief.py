@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import list_falling_parts, merge_waits
 from app.views.debrief import DebriefView, list_phases, mistakes
-from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
+from app.views.debrief.page import EXPORT, OUTAGES, POINTS, TIMELINE
 from app.views.debrief.par import ValueCurve, ValueCurveLegend, build_regret_widgets
 from app.widgets.strip import TimelineStrip
 from app.words import formatting
@@ -84,7 +84,7 @@ def test_every_score_line_has_its_reason(page: DebriefView, report: Report) -> N
 
 
 def test_losses_and_the_forced_failover_are_listed(page: DebriefView, report: Report) -> None:
-    labels = read_label_texts(page, TIMELINE, STORY)
+    labels = read_label_texts(page, TIMELINE, OUTAGES)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
     assert (

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QTextDocument
 
 from app.files import scenario_files
-from app.views.editor.preview import EXAM, build_appendix
+from app.views.editor.preview import EXAM_READER, build_appendix
 from engine.drill.authoring.scenario import load_scenario
 
 QUESTION = """
@@ -24,7 +24,7 @@ why = "Two for each database and one."
 def test_choices_that_look_like_markup_are_shown_as_text() -> None:
     scenario = load_scenario(scenario_files.find_scenario_file("lab").text + QUESTION, "lab.toml")
     document = QTextDocument()
-    document.setMarkdown(build_appendix(scenario, EXAM))
+    document.setMarkdown(build_appendix(scenario, EXAM_READER))
     lines = [line.strip() for line in document.toPlainText().splitlines()]
     for choice in ("201.", "501.", "100, one for each database.", "- *none* of <b>these</b>"):
         assert choice in lines

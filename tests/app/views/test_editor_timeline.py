@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QComboBox, QLineEdit
 from app.files.scenario_edit import ScenarioEditError
 from app.views.editor.input_completion import list_names_in_text
 from app.views.editor.timeline_entries import (
-    AT,
-    END,
-    START,
-    WAIT,
-    WHOLE,
-    WINDOW,
+    CONDITIONAL_FAULT,
+    ENTRY_END,
+    ENTRY_START,
+    TIMED_FAULT,
+    WHOLE_ENTRY,
+    WINDOW_FAULT,
     Path,
     TimeAxisScale,
     TimelineEntry,
@@ -120,10 +120,10 @@ def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
     plan = parse_timeline(SCENARIO_TEXT)
     assert plan.length_s == 600.0
     assert [(entry.path[1], entry.kind, entry.span) for entry in plan.faults] == [
-        (3, AT, (30.0, 30.0)),
-        (0, AT, (120.0, 120.0)),
-        (1, WINDOW, (240.0, 300.0)),
-        (2, WAIT, (10.0, 10.0)),
+        (3, TIMED_FAULT, (30.0, 30.0)),
+        (0, TIMED_FAULT, (120.0, 120.0)),
+        (1, WINDOW_FAULT, (240.0, 300.0)),
+        (2, CONDITIONAL_FAULT, (10.0, 10.0)),
     ]
 
 
@@ -269,12 +269,12 @@ def test_grip_distinguishes_ends_from_the_middle() -> None:
     (bar,) = lay_out_faults([(100, 200)], [300], TimeAxisScale(0.0, 1000.0, 1000.0))
     assert [find_dragged_part(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
-        START,
-        START,
-        WHOLE,
-        END,
-        END,
-        WHOLE,
+        ENTRY_START,
+        ENTRY_START,
+        WHOLE_ENTRY,
+        ENTRY_END,
+        ENTRY_END,
+        WHOLE_ENTRY,
         None,
     ]
 
@@ -292,14 +292,14 @@ def test_colliding_discs_are_pushed_apart_within_the_axis() -> None:
 @pytest.mark.parametrize(
     ("part", "by_s", "expected"),
     [
-        (WHOLE, 12.0, (55.0, 75.0)),
-        (WHOLE, -100.0, (0.0, 20.0)),
-        (WHOLE, 500.0, (80.0, 100.0)),
-        (START, 8.0, (50.0, 62.0)),
-        (START, 80.0, (62.0, 62.0)),
-        (END, 8.0, (42.0, 70.0)),
-        (END, -80.0, (42.0, 42.0)),
-        (END, 500.0, (42.0, 100.0)),
+        (WHOLE_ENTRY, 12.0, (55.0, 75.0)),
+        (WHOLE_ENTRY, -100.0, (0.0, 20.0)),
+        (WHOLE_ENTRY, 500.0, (80.0, 100.0)),
+        (ENTRY_START, 8.0, (50.0, 62.0)),
+        (ENTRY_START, 80.0, (62.0, 62.0)),
+        (ENTRY_END, 8.0, (42.0, 70.0)),
+        (ENTRY_END, -80.0, (42.0, 42.0)),
+        (ENTRY_END, 500.0, (42.0, 100.0)),
     ],
 )
 def test_a_drag_snaps_and_stays_within_the_axis(
@@ -307,14 +307,14 @@ def test_a_drag_snaps_and_stays_within_the_axis(
 ) -> None:
     lasts = expected[1] - expected[0]
     assert drag_span((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
-    assert part != WHOLE or lasts == 20.0
+    assert part != WHOLE_ENTRY or lasts == 20.0
 
 
 def test_keys_move_without_snapping() -> None:
-    assert move_span((42.5, 42.5), WHOLE, 1.0, 100.0) == (43.5, 43.5)
-    assert move_span((95.0, 98.0), WHOLE, 10.0, 100.0) == (97.0, 100.0)
-    assert move_span((3.0, 8.0), WHOLE, -10.0, 100.0) == (0.0, 5.0)
-    assert move_span((3.0, 8.0), END, -10.0, 100.0) == (3.0, 3.0)
+    assert move_span((42.5, 42.5), WHOLE_ENTRY, 1.0, 100.0) == (43.5, 43.5)
+    assert move_span((95.0, 98.0), WHOLE_ENTRY, 10.0, 100.0) == (97.0, 100.0)
+    assert move_span((3.0, 8.0), WHOLE_ENTRY, -10.0, 100.0) == (0.0, 5.0)
+    assert move_span((3.0, 8.0), ENTRY_END, -10.0, 100.0) == (3.0, 3.0)
 
 
 # --- timeline view ------------------------------------------------------------------------------------------

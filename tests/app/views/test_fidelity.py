@@ -281,7 +281,11 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
 
 
 def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> None:
-    for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
+    for choice, scale in (
+        (theme.DARK_THEME, 1.0),
+        (theme.HIGH_CONTRAST_THEME, 1.5),
+        (theme.LIGHT_THEME, 1.0),
+    ):
         colors = theme.apply_theme_choice(qapp, choice, scale)
         page.parts.setCurrentRow(0)
         page.show_selected_part()

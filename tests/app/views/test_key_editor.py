@@ -52,7 +52,7 @@ def test_a_free_key_is_set_and_reported(qtbot: Any, editor: KeyEditor) -> None:
     with qtbot.waitSignal(editor.keys_chosen) as blocker:
         box = require(editor.findChild(QDialogButtonBox))
         click_button(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
-    assert blocker.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
+    assert blocker.args == [keys.SSMS_SCHEME, {"time.step": ("Ctrl+F12",)}]
 
 
 def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> None:
@@ -61,7 +61,7 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
     assert "Results to text" in editor.warning.text()
     click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
-    assert keys.list_key_conflicts(keys.resolve_keys(keys.SSMS, editor.changes)) == []
+    assert keys.list_key_conflicts(keys.resolve_keys(keys.SSMS_SCHEME, editor.changes)) == []
 
 
 @pytest.mark.parametrize(
@@ -99,23 +99,23 @@ def test_a_second_key_is_added_and_all_are_removed(qtbot: Any, editor: KeyEditor
 
 
 def test_default_keys_are_restored_from_other_commands(qtbot: Any, editor: KeyEditor) -> None:
-    editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",), "time.faster": ("F10",)})
+    editor.show_keys(keys.SSMS_SCHEME, {"time.step": ("Ctrl+F12",), "time.faster": ("F10",)})
     choose_command(qtbot, editor, "time.step")
     click_button(qtbot, editor.usual_button)
     assert editor.changes == {"time.faster": ()}
 
 
 def test_another_scheme_and_reset_start_over(qtbot: Any, editor: KeyEditor) -> None:
-    editor.show_keys(keys.SSMS, {"time.step": ("Ctrl+F12",)})
+    editor.show_keys(keys.SSMS_SCHEME, {"time.step": ("Ctrl+F12",)})
     (reset,) = [button for button in editor.findChildren(QPushButton) if "Reset" in button.text()]
     click_button(qtbot, reset)
     assert editor.changes == {}
     editor.scheme.setFocus()
     qtbot.keyClick(editor.scheme, Key.Key_Down)
-    assert editor.scheme.currentText() == keys.VS_CODE
+    assert editor.scheme.currentText() == keys.VS_CODE_SCHEME
     assert editor.changes == {}
     keys_by_command = {row.command.name: row.keys for row in editor.model.rows}
-    assert keys_by_command == keys.resolve_keys(keys.VS_CODE)
+    assert keys_by_command == keys.resolve_keys(keys.VS_CODE_SCHEME)
 
 
 def test_commands_can_be_searched(qtbot: Any, editor: KeyEditor) -> None:
@@ -141,9 +141,9 @@ def test_cancel_reports_nothing(qtbot: Any, editor: KeyEditor) -> None:
 def test_large_text_leaves_room_for_the_pressed_keys(
     qtbot: Any, qapp: QApplication, editor: KeyEditor
 ) -> None:
-    theme.apply_theme_choice(qapp, theme.LIGHT, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 2.0)
     editor.resize(editor.minimumSizeHint())
     QApplication.processEvents()
     longest = editor.pressed_keys_field.fontMetrics().horizontalAdvance("Ctrl+Shift+K, Ctrl+Shift+U")
     assert editor.pressed_keys_field.width() > 1.2 * longest
-    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 1.0)

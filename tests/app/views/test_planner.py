@@ -16,8 +16,8 @@ from app.views.planner import LinkPlanner
 from app.views.planner.controls import (
     CUSTOM_VALUES_LABEL,
     SAFETY_CHOICES,
-    NumberBox,
     LogSlider,
+    NumberBox,
     PlannerControls,
 )
 from app.widgets import theme
@@ -281,12 +281,12 @@ def test_colors_follow_the_theme(planner: LinkPlanner) -> None:
     assert isinstance(app, QApplication)
     pen = planner.curves.cells["transactions_per_s", "rtt_ms"].curves[SafetyMode.FULL].opts
     try:
-        theme.apply_theme_choice(app, theme.DARK)
+        theme.apply_theme_choice(app, theme.DARK_THEME)
         assert pen["pen"].color() == theme.build_dark_theme().series[0]
-        theme.apply_theme_choice(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT_THEME)
         assert pen["pen"].color() == theme.build_light_theme().series[0]
     finally:
-        theme.apply_theme_choice(app, theme.LIGHT)
+        theme.apply_theme_choice(app, theme.LIGHT_THEME)
 
 
 # --- the slider ---------------------------------------------------------------------------------------------

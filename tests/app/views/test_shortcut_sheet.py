@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QPushButton
 from app.views.shortcut_sheet import MISSING_KEYS, ShortcutSheet, build_sheet_html, search_commands
 from app.widgets import keys, theme
 
-SSMS = keys.resolve_keys(keys.SSMS)
+SSMS = keys.resolve_keys(keys.SSMS_SCHEME)
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_no_match_is_reported(qtbot: Any, sheet: ShortcutSheet) -> None:
 
 
 def test_custom_keys_are_listed(sheet: ShortcutSheet) -> None:
-    sheet.show_keys(keys.VS_CODE, keys.resolve_keys(keys.VS_CODE, {"time.step": ("Ctrl+Shift+F12",)}))
+    sheet.show_keys(
+        keys.VS_CODE_SCHEME, keys.resolve_keys(keys.VS_CODE_SCHEME, {"time.step": ("Ctrl+Shift+F12",)})
+    )
     assert "VS Code" in sheet.windowTitle()
     assert "Ctrl+Shift+F12" in get_text(sheet)
 

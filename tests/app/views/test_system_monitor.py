@@ -15,9 +15,9 @@ from app.views.system_monitor import SystemMonitor
 from app.views.system_monitor.history import (
     DATABASES,
     MIRRORING,
-    UNSIMULATED_COUNTERS,
     PERF_COUNTERS,
     PROCESSOR,
+    UNSIMULATED_COUNTERS,
     CounterChoice,
     SampleHistory,
     list_counter_names,

@@ -327,7 +327,10 @@ def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Top
 
 
 def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: TopologyView) -> None:
-    for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
+    for choice, colors in (
+        (theme.DARK_THEME, theme.build_dark_theme()),
+        (theme.LIGHT_THEME, theme.build_light_theme()),
+    ):
         theme.apply_theme_choice(qapp, choice)
         QApplication.processEvents()
         image = view.viewport().grab().toImage()
@@ -335,13 +338,13 @@ def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology
 
 
 def test_larger_text_makes_larger_cards(qapp: QApplication, view: TopologyView) -> None:
-    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 1.0)
     QApplication.processEvents()
     before = get_scene(view).nodes[P].get_card_rect().height()
-    theme.apply_theme_choice(qapp, theme.LIGHT, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 2.0)
     QApplication.processEvents()
     assert get_scene(view).nodes[P].get_card_rect().height() > 1.8 * before
-    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 1.0)
 
 
 def measure_cards(view: TopologyView) -> tuple[bool, float]:

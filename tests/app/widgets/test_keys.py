@@ -17,7 +17,7 @@ from app.views.lesson_bar import BUTTON_TEXTS
 from app.widgets import keys
 from app.words import language
 
-SSMS = keys.resolve_keys(keys.SSMS)
+SSMS = keys.resolve_keys(keys.SSMS_SCHEME)
 COMMAND_NAMES = [command.name for command in keys.SHORTCUT_COMMANDS]
 
 
@@ -107,7 +107,7 @@ def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: st
 
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
-    vs_code_keys = keys.resolve_keys(keys.VS_CODE)
+    vs_code_keys = keys.resolve_keys(keys.VS_CODE_SCHEME)
     # The key executes in VS Code and parses in Management Studio.
     assert "Ctrl+F5" not in vs_code_keys["query.parse"]
     assert vs_code_keys["editor.comment"] == SSMS["editor.comment"]
@@ -264,7 +264,7 @@ def test_changed_keys_are_stored(scheme: str) -> None:
 
 def test_unchanged_keys_store_an_empty_text() -> None:
     assert (
-        keys.format_key_changes(keys.list_key_changes(keys.SSMS, SSMS))
+        keys.format_key_changes(keys.list_key_changes(keys.SSMS_SCHEME, SSMS))
         == ""
         == keys.format_key_changes(keys.parse_key_changes(""))
     )
@@ -275,11 +275,11 @@ def test_unchanged_keys_store_an_empty_text() -> None:
     ["{", "[]", '{"no.such": ["F5"]}', '{"time.step": "F5"}', '{"time.step": ["Ctrl+Nonsense"]}', "null"],
 )
 def test_invalid_stored_keys_are_ignored(text: str) -> None:
-    assert keys.resolve_keys(keys.SSMS, keys.parse_key_changes(text)) == SSMS
+    assert keys.resolve_keys(keys.SSMS_SCHEME, keys.parse_key_changes(text)) == SSMS
 
 
 def test_fixed_keys_cannot_be_changed() -> None:
-    assert keys.resolve_keys(keys.SSMS, {"editor.copy": ("F12",)}) == SSMS
+    assert keys.resolve_keys(keys.SSMS_SCHEME, {"editor.copy": ("F12",)}) == SSMS
 
 
 # --- actions ------------------------------------------------------------------------------------------------
@@ -287,7 +287,9 @@ def test_fixed_keys_cannot_be_changed() -> None:
 
 def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
     run, step = QAction(), QAction()
-    keys.bind({"query.run": run, "time.step": step}, keys.resolve_keys(keys.SSMS, {"time.step": ("F12",)}))
+    keys.bind(
+        {"query.run": run, "time.step": step}, keys.resolve_keys(keys.SSMS_SCHEME, {"time.step": ("F12",)})
+    )
     assert [key.toString() for key in run.shortcuts()] == list(SSMS["query.run"])
     assert [key.toString() for key in step.shortcuts()] == ["F12"]
     assert run.shortcutContext() is Qt.ShortcutContext.WidgetWithChildrenShortcut

@@ -38,7 +38,7 @@ def course() -> RunTimeline:
 
 @pytest.fixture
 def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimelineStrip:
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     strip = TimelineStrip()
     qtbot.addWidget(strip)
     strip.resize(800, 60)

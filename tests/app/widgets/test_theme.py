@@ -112,14 +112,14 @@ def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, 
     qtbot.addWidget(window)
     window.show()
     for choice, expected in (
-        (theme.DARK, theme.build_dark_theme()),
-        (theme.LIGHT, theme.build_light_theme()),
+        (theme.DARK_THEME, theme.build_dark_theme()),
+        (theme.LIGHT_THEME, theme.build_light_theme()),
     ):
         theme.apply_theme_choice(qapp, choice, 1.5)
         assert theme.get_theme_tokens(label.palette()) is expected
         assert label.palette().color(QPalette.ColorRole.WindowText) == expected.text
         assert label.font().pointSizeF() == pytest.approx(1.5 * theme.BASE_FONT_POINTS)
-    theme.apply_theme_choice(qapp, theme.LIGHT, 1.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 1.0)
     assert label.font().pointSizeF() == pytest.approx(theme.BASE_FONT_POINTS)
 
 
@@ -146,8 +146,8 @@ def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplic
     label = Restyled("text")
     qtbot.addWidget(label)
     label.show()
-    theme.apply_theme_choice(qapp, theme.DARK, 2.0)
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.DARK_THEME, 2.0)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     assert collects
     assert not any(collects)
     assert gc.isenabled()
@@ -159,14 +159,14 @@ def test_a_primary_button_has_room_for_its_bold_text_in_another_text_size(
     """After a change of the text size, the button used to compute its width without the bold font of the
     style sheet.
     """
-    theme.apply_theme_choice(qapp, theme.LIGHT)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME)
     button = QPushButton("Open the debrief")
     button.setProperty("primary", "true")
     qtbot.addWidget(button)
     button.show()
-    theme.apply_theme_choice(qapp, theme.LIGHT, 1.5)
+    theme.apply_theme_choice(qapp, theme.LIGHT_THEME, 1.5)
     try:
         assert button.font().bold()
         assert button.sizeHint().width() > QFontMetrics(button.font()).horizontalAdvance(button.text())
     finally:
-        theme.apply_theme_choice(qapp, theme.LIGHT)
+        theme.apply_theme_choice(qapp, theme.LIGHT_THEME)

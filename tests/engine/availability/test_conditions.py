@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring import conditions
-from engine.drill.authoring.facts import ConditionNames, ConditionContext
+from engine.drill.authoring.facts import ConditionContext, ConditionNames
 from engine.model import World
 from engine.protocol.groups import has_automatic_failover, list_preconditions
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.flow import (
-    FlowStopCondition,
     Flow,
+    FlowStopCondition,
     MirroringSetup,
     SafetyMode,
     Samples,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import FlowStopCondition, Flow, SafetyMode, add_mirroring_setup, compiled, kernel
+from engine.flow import Flow, FlowStopCondition, SafetyMode, add_mirroring_setup, compiled, kernel
 from engine.flow.advance import collect_arrays
 from engine.flow.compiled import ENTRY_POINTS, loader
 from engine.flow.compiled.library import LibraryError, compute_fingerprint, get_library_name

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import OPERATORS
-from engine.flow import Flow, Threshold, SafetyMode, run_flow
+from engine.flow import Flow, SafetyMode, Threshold, run_flow
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, build_flow
 

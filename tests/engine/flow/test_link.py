@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.flow import SafetyMode, run_flow
-from engine.flow.setup import should_try_compression, compute_wire_ratio
+from engine.flow.setup import compute_wire_ratio, should_try_compression
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import (
     W1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import FlowStopCondition, Flow, SafetyMode, advance
+from engine.flow import Flow, FlowStopCondition, SafetyMode, advance
 from tests.engine.flow.pairs import W1, build_flow, build_pair, change_inputs
 
 

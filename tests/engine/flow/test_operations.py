@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import FlowStopCondition, Flow, Operation, SafetyMode, run_flow
+from engine.flow import Flow, FlowStopCondition, Operation, SafetyMode, run_flow
 from engine.flow.setup import build_bulk_load, build_index_operation
 from tests.engine.flow.pairs import (
     W1,

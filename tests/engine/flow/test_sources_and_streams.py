@@ -10,8 +10,8 @@ import pytest
 
 from engine.flow import (
     COUNTERS,
-    FlowStopCondition,
     Flow,
+    FlowStopCondition,
     Operation,
     SafetyMode,
     Samples,

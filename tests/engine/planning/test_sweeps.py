@@ -12,8 +12,8 @@ import pytest
 from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
-    STEADY_STATE_FIGURES,
     PAPER_STATEMENTS,
+    STEADY_STATE_FIGURES,
     MirroringPlan,
     Sweep,
     build_custom_workload,

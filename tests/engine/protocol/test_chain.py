@@ -73,7 +73,7 @@ def check_chain(world: World) -> None:
             item
             for place in world.files
             for item in restore.list_backup_sets(world, *place)
-            if item.kind == backup.LOG
+            if item.kind == backup.LOG_BACKUP_KIND
         ),
         key=lambda item: item.id,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from engine.tsql.batches import ledger_tables
-from engine.tsql.batches.ledger_tables import StoredTable, RowT
+from engine.tsql.batches.ledger_tables import RowT, StoredTable
 from engine.tsql.procedures import alerts, jobs
 
 

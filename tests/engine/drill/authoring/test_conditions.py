@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionNames, ConditionContext, SentBatch
+from engine.drill.authoring.facts import ConditionContext, ConditionNames, SentBatch
 from engine.model import Program, World
 from engine.simulator import advance_world
 from tests.assertions import require

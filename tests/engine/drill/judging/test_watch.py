@@ -10,9 +10,9 @@ from engine.drill.authoring.quantities import compute_availability
 from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import (
     DOWN,
-    EXPOSED,
-    FAILS,
-    HOLDS,
+    MET,
+    UNMET,
+    UNPROTECTED,
     DatabaseLanes,
     PreconditionHistory,
     StateSpan,
@@ -45,7 +45,7 @@ def test_lanes_add_up_to_the_accounts(player) -> None:
     drill_run: Drill = player(change_small_text(), 3)
     lanes = record_lanes(drill_run)["Sales"]
     account = compute_availability(drill_run.world, "Sales")
-    assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, EXPOSED)) == (
+    assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, UNPROTECTED)) == (
         account.down_ticks,
         account.exposed_ticks,
     )
@@ -68,13 +68,13 @@ def test_an_unmet_precondition_has_its_start_time() -> None:
     advance_drill(drill_run, 40)
     lanes = record_lanes(drill_run)["Sales"]
     witness = get_guard_span(lanes, "mirror and witness are connected")
-    assert [span.what for span in witness.spans] == [HOLDS, FAILS]
+    assert [span.what for span in witness.spans] == [MET, UNMET]
     assert 700 < witness.spans[1].from_tick < 900
     assert witness.find_span(0) == witness.spans[0]
     in_step = get_guard_span(lanes, WAS_SYNCHRONIZED)
-    assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
+    assert [span.what for span in in_step.spans] == [MET], "it was, whatever else kept it from being armed"
     loss_guard = get_guard_span(lanes, MIRROR_LOST_PRINCIPAL)
-    assert loss_guard.spans[-1].what == HOLDS
+    assert loss_guard.spans[-1].what == MET
     assert loss_guard.spans[-1].from_tick > 2000
 
 
@@ -96,4 +96,4 @@ def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     advance_drill(drill_run, 30)
     loss_guard = get_guard_span(record_lanes(drill_run)["Sales"], MIRROR_LOST_PRINCIPAL)
-    assert [(span.from_tick, span.what) for span in loss_guard.spans][:2] == [(0, FAILS), (noticed, HOLDS)]
+    assert [(span.from_tick, span.what) for span in loss_guard.spans][:2] == [(0, UNMET), (noticed, MET)]

@@ -8,7 +8,7 @@ import pytest
 
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import DecisionPoint, SearchLimits, Trial, PlanPlayer
+from engine.drill.par.trials import DecisionPoint, PlanPlayer, SearchLimits, Trial
 from engine.drill.running.solution import find_default_end
 from engine.inputs import InputError
 from engine.model import Tick

@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.noop_actions import is_noop
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import SearchLimits, PlanPlayer, try_input
+from engine.drill.par.trials import PlanPlayer, SearchLimits, try_input
 from engine.inputs import Input
 from engine.model import to_ticks
 from tests.engine.drill import texts

@@ -10,7 +10,7 @@ import pytest
 
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.drill.time.event_log import UNCOMPRESSED_ROWS_MAX, EventLog, CompressedList, select_events
+from engine.drill.time.event_log import UNCOMPRESSED_ROWS_MAX, CompressedList, EventLog, select_events
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
 from tests.engine.drill.texts import advance_drill, build_drill

@@ -8,7 +8,7 @@ import pytest
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.state import HASH_INTERVAL_TICKS
 from engine.drill.time import snapshots as kept_module
-from engine.drill.time.snapshots import LOG_ATTRIBUTES, BLOCK_WORLD_PARTS, take_snapshot
+from engine.drill.time.snapshots import BLOCK_WORLD_PARTS, LOG_ATTRIBUTES, take_snapshot
 from engine.flow.samples import ENTRIES_PER_BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import advance_drill, build_drill

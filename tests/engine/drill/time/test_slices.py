@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.review import review_run_in_slices, review_run
+from engine.drill.judging.review import review_run, review_run_in_slices
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_solution, play_solution_in_slices
 from engine.drill.time.branches import BranchTree

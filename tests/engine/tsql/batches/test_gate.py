@@ -14,7 +14,7 @@ import pytest
 from engine.messages import MESSAGES
 from engine.model import DbState, ReplicaRole, World
 from engine.tsql.batches import gate
-from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, GATE_STATES
+from engine.tsql.batches.gate import GATE_CELLS, GATE_STATES, IN_USE_ERRORS
 from tests import statement_gate
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import Answer, submit_batch
