@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 from app.files import scenario_files
 from engine.drill.running.drill import Drill, play_inputs
 from engine.model import to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 GOLDEN_INPUT_LINES: Final = """\
 5 sql SERVER_B SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring

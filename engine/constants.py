@@ -218,4 +218,4 @@ The amount does not matter, but the log must differ from the log in the backup.
 """
 
 DRIVER_WINDOW_MARKER: Final = "#tds"
-"""Mark in the window name of a driver's connection, such as SERVER_A#tds5 (app/serve/listener.py)."""
+"""Mark in the window name of a driver's connection, such as SERVER_A#tds5 (app/serve/sql_ports.py)."""

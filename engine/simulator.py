@@ -49,19 +49,19 @@ from engine.protocol import (
     clients,
     disks,
     endpoints,
-    groups,
+    group_policies,
     jobs,
-    logspace,
+    log_space,
     service,
     startup,
     streams,
 )
 from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import VERBS
-from engine.verbs.lines import execute_input, record_effects
+from engine.verbs.input_lines import execute_input, record_effects
 
 TIMER_HANDLERS: Final[Handlers] = {
-    **groups.HANDLERS,
+    **group_policies.HANDLERS,
     **membership.HANDLERS,
     **roles.HANDLERS,
     **instances.HANDLERS,
@@ -103,14 +103,14 @@ TIMER_HANDLERS: Final[Handlers] = {
 StopConditionHandlers = tuple[tuple[int, Callable[[World, int], None]], ...]
 
 SOURCE_STOP_HANDLERS: Final[StopConditionHandlers] = (
-    (FlowStopCondition.LOG_FULL.value, logspace.on_log_file_full),
+    (FlowStopCondition.LOG_FULL.value, log_space.on_log_file_full),
     (FlowStopCondition.OPERATION_DONE.value, clients.on_operation_done),
 )
 """Handlers of the thresholds that a log source can cross in the flow model, in order."""
 
 STREAM_STOP_HANDLERS: Final[StopConditionHandlers] = (
-    (FlowStopCondition.SEND_DONE.value, groups.on_caught_up),
-    (FlowStopCondition.REDO_DONE.value, groups.on_redo_done),
+    (FlowStopCondition.SEND_DONE.value, group_policies.on_caught_up),
+    (FlowStopCondition.REDO_DONE.value, group_policies.on_redo_done),
 )
 """Handlers of the thresholds that a log stream can cross in the flow model, in order."""
 
@@ -283,7 +283,7 @@ def _is_unchanged(world: World) -> bool:
 def _propagate_changes(world: World) -> None:
     """Call all listeners after a change: clients, accounts, ledger, flow, SQL connections and others."""
     world.settlings += 1
-    logspace.resume_stopped_databases(world)
+    log_space.resume_stopped_databases(world)
     session.ask_witnesses(world)
     if world.clusters and world.changed:
         membership.detect_membership_changes(world)

@@ -31,7 +31,7 @@ from engine.model.world import ReprCache
 from engine.protocol.streams import FlowSetups
 from engine.tsql.batches import objects
 from engine.tsql.batches.work import ResultCache
-from engine.tsql.query import scratch
+from engine.tsql.query import scratch_database
 from tests.shipped_scenarios import load_shipped_scenario
 
 ROUNDS: Final = 5
@@ -241,7 +241,11 @@ def list_caches() -> Iterator[CacheCase]:
             ("search", "search, 100 databases"),
         ),
         ("objects.contents", partial(patch.object, objects, "CACHED_CONTENTS_MAX", 0), ("growing table",)),
-        ("scratch: spare connections", partial(patch.object, scratch, "SPARE_MAX", 0), ("repeated batches",)),
+        (
+            "scratch: spare connections",
+            partial(patch.object, scratch_database, "SPARE_MAX", 0),
+            ("repeated batches",),
+        ),
     ):
         yield CacheCase(name, switch, workloads)
     yield from list_result_caches()

@@ -30,7 +30,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate, console
-from app.classroom.code import Invitation
+from app.classroom.join_code import Invitation
 from app.classroom.record import ClassRecord
 from app.files import scenario_files
 from engine.drill.running.drill import Drill

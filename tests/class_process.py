@@ -16,9 +16,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
-from app.classroom.code import Invitation, parse_invitation
+from app.classroom.join_code import Invitation, parse_invitation
+from app.classroom.lesson_plan import LessonPlan
 from app.classroom.models import ClassPart
-from app.classroom.plan import LessonPlan
 from app.classroom.service import create_parts
 from engine.drill.authoring.schema import Scenario
 from tests.forked import Program

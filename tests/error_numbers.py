@@ -10,8 +10,8 @@ import json
 import sys
 from pathlib import Path
 
-from app.files import scenario_files, summaries
-from app.files.summary import CACHE_FILE_NAME
+from app.files import scenario_files, summary_cache
+from app.files.scenario_summary import CACHE_FILE_NAME
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import get_program_version
 from engine.drill.running.solution import play_reference
@@ -35,9 +35,9 @@ def build_summaries() -> str:
     """Return the text of the summaries that the program ships."""
     shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     version = get_program_version()
-    return summaries.format_cache(
+    return summary_cache.format_cache(
         {
-            summaries.compute_cache_key(file, version): summaries.build_summary(file.load(), True)
+            summary_cache.compute_cache_key(file, version): summary_cache.build_summary(file.load(), True)
             for file in shipped
         }
     )
@@ -50,7 +50,7 @@ def main() -> None:
             f"  {json.dumps(file.name)}: {json.dumps(find_error_numbers(file.load()))}" for file in drills
         ]
         FILE.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
-        summaries.read_error_numbers.cache_clear()
+        summary_cache.read_error_numbers.cache_clear()
     FILE.with_name(CACHE_FILE_NAME).write_text(build_summaries(), encoding="utf-8")
 
 

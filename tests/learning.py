@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from fsrs import Card, Rating
 
-from app.learning.memory import SCHEDULER as FSRS
+from app.learning.skill_estimates import SCHEDULER as FSRS
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 RUNS_PER_LEARNER: Final = 12

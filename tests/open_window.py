@@ -95,40 +95,40 @@ def _get_parts() -> dict[str, type[Any]]:
     from app.main_window.announcements import Announcer
     from app.main_window.appearance import AppearanceSettings
     from app.main_window.bundles import BundleController
-    from app.main_window.commands import PaletteController
     from app.main_window.confirmations import ConfirmationDialogs
-    from app.main_window.debrief_page import DebriefController
+    from app.main_window.debrief_controller import DebriefController
     from app.main_window.desk import Desk
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFactsLabel
     from app.main_window.diagnostics import InstallationCheckController
-    from app.main_window.drill_choice import DrillSelectionController
-    from app.main_window.failover_moment import StageController
+    from app.main_window.drill_selection import DrillSelectionController
     from app.main_window.files import FileOpener, ScriptFileController
+    from app.main_window.finished_runs import BranchController, FinishedRunController
     from app.main_window.first_run import IntroductionController
-    from app.main_window.learning import LessonController
+    from app.main_window.host_session import HostSession
+    from app.main_window.lesson_controller import LessonController
     from app.main_window.navigation import PageNavigation
+    from app.main_window.palette_commands import PaletteController
     from app.main_window.presenter_mode import FullScreenMode, PresenterMode
     from app.main_window.quarantine import QuarantineGate
     from app.main_window.replay import LoadingBar, ReplayController, TimeSelection
     from app.main_window.run_controller import RunController
-    from app.main_window.runs import BranchController, FinishedRunController
     from app.main_window.scenario_editor import ScenarioEditorController
-    from app.main_window.session import HostSession
+    from app.main_window.stage_controller import StageController
     from app.main_window.tools import ProgressPageController, ToolPageController
     from app.views.briefing import BriefingPanel, BriefPage
     from app.views.charts import ChartView
+    from app.views.command_line import CommandLine
+    from app.views.command_palette import CommandPalette
     from app.views.console import QueryConsole
     from app.views.debrief import DebriefView
     from app.views.help import HelpDialog
     from app.views.history import RunHistoryPage
-    from app.views.input_line import CommandLine
     from app.views.object_explorer import ObjectExplorer
-    from app.views.palette import CommandPalette
+    from app.views.time_controls import TimeControls
     from app.views.timeline import Timeline
     from app.views.timing import TimingPanel
     from app.views.topology import TopologyView
     from app.views.topology_table import TopologyTable
-    from app.views.transport import TimeControls
 
     return {
         "input_line": CommandLine,

@@ -17,20 +17,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Final
 
-from app.files import certificates, scenario_files
+from app.files import par_certificates, scenario_files
 from app.files.generated_drills import GENERATOR_NAMES
-from engine.chance import RandomStream
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.agents import list_candidate_lines
-from engine.drill.par.account import RegretAnalysis
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.regret import VALUE_RISE_MAX, analyze_regret
+from engine.drill.par.regret_analysis import RegretAnalysis
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_reference
 from engine.generators import run_to_completion
 from engine.inputs import InputError
 from engine.model import Tick, World, to_ticks
+from engine.random_streams import RandomStream
 from engine.verbs import VERBS
 from tests import par_drills
 
@@ -148,7 +148,7 @@ def main() -> None:
             break
         before_s = time.process_time()
         try:
-            account = run_to_completion(analyze_regret(drill, certificates.load_certified_plans(drill)))
+            account = run_to_completion(analyze_regret(drill, par_certificates.load_certified_plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1

@@ -21,18 +21,18 @@ from typing import Any, Final
 
 from joblib import Parallel, delayed
 
-from app.cli.terms import write_json
-from app.files import proof, scenario_files
+from app.cli.command_helpers import write_json
+from app.files import drill_difficulty, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par import certificate
+from engine.drill.par.certificate_types import BlunderFields, WaitingCostFields
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.search import ParSearch
-from engine.drill.par.shapes import BlunderFields, WaitingCostFields
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
 from engine.inputs import Input
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 PLAN_KINDS: Final = ("par", "clairvoyant")
 
@@ -135,7 +135,7 @@ def main() -> int:
                 data["hashes"]["scenario"] = compute_text_hash(name)
         other_count += measures != {key: data.get(key) for key in measures}
         data.update(measures)
-        chances.append(proof.compute_blunder_chance(data) or 0.0)
+        chances.append(drill_difficulty.compute_blunder_chance(data) or 0.0)
         for plan, (total, state) in plans.items():
             if total != data[plan]["score"]:
                 totals += 1

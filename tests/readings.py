@@ -38,7 +38,7 @@ from engine.model import (
 )
 from engine.model.times import Key
 from engine.model.world import FieldUse, list_parts
-from engine.protocol.groups import GroupPolicy
+from engine.protocol.group_policies import GroupPolicy
 
 WORLD_PARTS: Final = tuple(
     name for name in list_parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")

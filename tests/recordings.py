@@ -10,7 +10,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.inputs import InputError
 from engine.model import World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 Steps = tuple[tuple[str, float], ...]
 """Input lines, each with the seconds to run after it."""

@@ -25,13 +25,13 @@ from app.classroom.models import RUNNING, ClassPart
 from app.classroom.pace import ClassPace
 from app.classroom.seat_state import SeatState, build_tile
 from app.classroom.verdict import LogReplay
-from app.files import certificates
+from app.files import par_certificates
 from app.main_window import window as window_module
 from app.main_window.appearance import apply_stored_theme
 from app.main_window.presenter_mode import PRESENTER_TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.views.classroom import InstructorStation
 from app.views.debrief.page import OUTAGES, POINTS, TIMELINE
 from app.widgets import theme
@@ -305,7 +305,9 @@ def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
         seat.record_reachable_points(
             at_s,
             run_to_completion(
-                search_value(cast(SearchDrill, run.drill), certificates.load_certified_plans(run.drill)[:1])
+                search_value(
+                    cast(SearchDrill, run.drill), par_certificates.load_certified_plans(run.drill)[:1]
+                )
             ),
         )
     seat.verdict, seat.is_at_other_host = run.build_verdict(), name != "Finn"

@@ -12,12 +12,12 @@ from typing import Any, Final
 from websockets.asyncio.server import ServerConnection, serve
 
 from app.classroom import certificate
-from app.classroom.code import Invitation, compute_fingerprint, create_secret
+from app.classroom.join_code import Invitation, compute_fingerprint, create_secret
 from app.classroom.messages.codec import WireMessage, encode
 from app.classroom.messages.replies import AcknowledgedActions, SeatMessage
-from app.classroom.scenario import build_seat_scenario_text
 from app.classroom.seat_log import SeatAssignment, build_welcome
-from app.files import own_certificate
+from app.classroom.seat_scenario import build_seat_scenario_text
+from app.files import tls_certificate
 from engine.drill.running.modes import DrillMode
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -60,7 +60,7 @@ class ScriptedHost(threading.Thread):
 
     async def _serve(self) -> None:
         async with serve(
-            self._answer, "127.0.0.1", 0, ssl=own_certificate.create_server_context(*self._pem)
+            self._answer, "127.0.0.1", 0, ssl=tls_certificate.create_server_context(*self._pem)
         ) as server:
             self._port = next(iter(server.sockets)).getsockname()[1]
             self._ready.set()

@@ -13,10 +13,10 @@ from typing import Any
 from msgspec import Struct
 
 from engine import arithmetic
-from engine.chance import RandomStream
 from engine.flow import ServerHardware, Workload
 from engine.flow.derive import KB_PER_S_PER_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
+from engine.random_streams import RandomStream
 
 Process = Generator[Any, Any, None]
 """SimPy process that yields the events for which it waits. SimPy has no type for it."""

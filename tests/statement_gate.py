@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from engine.tsql.batches.gate import (
+from engine.tsql.batches.statement_gate import (
     GATE_CELLS,
     GATE_STATES,
     IN_USE_ERRORS,
@@ -19,7 +19,7 @@ PAGE_HEAD: Final = """# Statement gate
 
 Before a statement runs, the engine checks the state of its database. The table shows the result for each kind of
 statement (column) and each state (row). `python -m tests.statement_gate` writes this page from
-`engine/tsql/batches/gate.py`.
+`engine/tsql/batches/statement_gate.py`.
 
 - `ok`: the statement runs.
 - A number: the statement raises this error.

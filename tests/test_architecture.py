@@ -25,7 +25,7 @@ ENGINE_LAYERS = (
     ("engine.arithmetic", "engine.datetime_formats", "engine.internal_errors", "engine.localization"),
     (
         "engine.constants",
-        "engine.chance",
+        "engine.random_streams",
         "engine.commits",
         "engine.identifiers",
         "engine.messages",
@@ -52,7 +52,7 @@ FORBIDDEN_IMPORTS = (
     ("app.files", QT, (), "files are read and written without a window"),
     ("app.storage", QT, (), "headless runs and other programs read the same database"),
     ("app.view_models", (*QT, *DATABASE), (), "what a view shows can be tested without it"),
-    ("app.main_window.session", QT, ("PySide6.QtCore",), "time and signals, nothing to look at"),
+    ("app.main_window.host_session", QT, ("PySide6.QtCore",), "time and signals, nothing to look at"),
     (
         "app.host",
         (*QT, *DATABASE, "app.storage"),
@@ -83,10 +83,10 @@ ALLOWED_IMPORTERS = (
 
 MODULES_FORBIDDEN_IN_ENGINE = {
     "time": "the wall clock",
-    "random": "engine.chance is the stream that a fork carries along",
-    "secrets": "engine.chance is the stream that a fork carries along",
+    "random": "engine.random_streams is the stream that a fork carries along",
+    "secrets": "engine.random_streams is the stream that a fork carries along",
     "uuid": "names depend on the run alone",
-    "numpy.random": "engine.chance is the stream that a fork carries along",
+    "numpy.random": "engine.random_streams is the stream that a fork carries along",
     "os": "the machine",
     "io": "files",
     "pathlib": "files",
@@ -251,7 +251,7 @@ MIRRORING_STATE_READERS: Final = ("engine.mirroring", "engine.model", "engine.ts
 def find_policy_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the places that access only one kind of group.
 
-    `engine.protocol.groups` provides role, state and leader of all kinds.
+    `engine.protocol.group_policies` provides role, state and leader of all kinds.
     """
     if belongs_to_any(name, MIRRORING_STATE_READERS):
         return []
@@ -308,9 +308,9 @@ def test_data_folders_contain_no_code(name: str) -> None:
         ("engine.tsql.select", "sqlite3.connect('file')"),
         ("engine.protocol.options", "copy.mirroring.role is Role.MIRROR"),
         ("app.storage.runs", "import PySide6"),
-        ("app.main_window.session", "from PySide6.QtGui import QAction"),
-        ("app.main_window.session", "from PySide6 import QtWidgets"),
-        ("app.views.console", "from app.main_window.session import Session"),
+        ("app.main_window.host_session", "from PySide6.QtGui import QAction"),
+        ("app.main_window.host_session", "from PySide6 import QtWidgets"),
+        ("app.views.console", "from app.main_window.host_session import Session"),
         ("app.views.console", "from app.views.topology import Node"),
         ("app.cli.runs", "import app.views.console"),
     ],
@@ -327,11 +327,14 @@ def test_a_violation_is_found(name: str, source: str) -> None:
         ("engine.tsql.select", "sqlite3.connect(':memory:')"),
         ("engine.mirroring.roles", "copy.mirroring.role"),
         ("engine.drill.par.candidate_actions", "from engine.mirroring import settings"),
-        ("app.main_window.session", "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore"),
+        (
+            "app.main_window.host_session",
+            "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore",
+        ),
         ("app.views.console.query", "from app.views.console.results import Grid\nimport engine.events"),
         (
             "app.main_window",
-            "from app.views.console import Console\nfrom app.main_window.session import Session",
+            "from app.views.console import Console\nfrom app.main_window.host_session import Session",
         ),
     ],
 )

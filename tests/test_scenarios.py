@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from engine.drill.authoring.facts import is_timeline_window
+from engine.drill.authoring.condition_context import is_timeline_window
 from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution

@@ -22,7 +22,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Safety, World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests import readings, recordings
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.cluster.worlds import build_cluster_world, build_fci_lab, build_pair

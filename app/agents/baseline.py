@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 from app.agents.environment import WAIT_ACTION, DrillEnv
-from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import to_ticks
+from engine.random_streams import RandomStream
 
 LOOK_AHEAD_S: Final = 60.0
 """Look-ahead of the greedy player. Assumed: the boot time of a server."""

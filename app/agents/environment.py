@@ -27,14 +27,14 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S
-from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.solution import END_DELAY_S, find_default_end
 from engine.events import Event, SqlDoneData, get_data
 from engine.inputs import InputError
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 DEFAULT_STEP_S: Final = 10.0
 """Default duration of a step in simulated seconds. Assumed: the time that a DBA needs for a command."""

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from app.classroom import plan
-from app.classroom.code import SECRET_LENGTH
-from app.classroom.conversation import RequestRefusedError
+from app.classroom import lesson_plan as plan
+from app.classroom.join_code import SECRET_LENGTH
+from app.classroom.message_exchange import RequestRefusedError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
 from app.classroom.messages.replies import SeatWelcome

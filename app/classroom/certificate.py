@@ -5,15 +5,15 @@ from __future__ import annotations
 import ssl
 from typing import TYPE_CHECKING
 
-from app.files import own_certificate
+from app.files import tls_certificate
 
 if TYPE_CHECKING:
-    from app.classroom.code import Invitation
+    from app.classroom.join_code import Invitation
 
 
 def create_certificate() -> tuple[str, str]:
     """Return a certificate and its key, both in PEM."""
-    return own_certificate.create_certificate("Mirrordrill class")
+    return tls_certificate.create_certificate("Mirrordrill class")
 
 
 def convert_to_der(pem: str) -> bytes:
@@ -36,7 +36,7 @@ def create_seat_context() -> ssl.SSLContext:
 
 def has_expected_certificate(connection: ssl.SSLObject, invitation: Invitation) -> bool:
     """Return whether the certificate of the other end has the fingerprint in *invitation*."""
-    from app.classroom.code import compute_fingerprint
+    from app.classroom.join_code import compute_fingerprint
 
     peer_certificate = connection.getpeercert(binary_form=True)
     return peer_certificate is not None and compute_fingerprint(peer_certificate) == invitation.fingerprint

@@ -19,21 +19,21 @@ from app.classroom.log_entries import ENTRIES_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
-from app.classroom.scenario import build_assignment, parse_scenario
 from app.classroom.seat_log import PARTS_MAX, InvalidSeatLogError, SeatAssignment
+from app.classroom.seat_scenario import build_assignment, parse_scenario
 from app.classroom.verdict import LogReplay, judge_log
-from app.export.sheets import format_csv_table
+from app.export.csv_tables import format_csv_table
 from app.files import run_files
-from app.files.content import UnreadableFileError, read_bytes
+from app.files.file_content import UnreadableFileError, read_bytes
 from app.files.guarded_player import FILE_BUDGET, UnplayableError, convert_errors
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import compute_sha256, escape_invisible
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 from engine.drill.running.modes import DrillMode
-from engine.drill.time import verify
+from engine.drill.time import replay_verification
 from engine.inputs import InputError
 from engine.json_text import parse_json
 
@@ -94,7 +94,7 @@ class LogCheck(Struct, frozen=True):
     group: str = ""
     """Group of the seat, if the exported class contains it."""
     part: str = ""
-    """Number of the part, in an export of a class with several parts (app/classroom/plan.py)."""
+    """Number of the part, in an export of a class with several parts (app/classroom/lesson_plan.py)."""
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -389,7 +389,7 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
             claimed = report.copy()
             if not claimed["score"].get("scored"):  # a run without a score has no score to compare
                 claimed.pop("score")
-            divergence = verify.find_divergence(drill, claimed)
+            divergence = replay_verification.find_divergence(drill, claimed)
     except (InputError, ScenarioError, UnplayableError) as problem:
         return LogCheck(file, seat, name, None, localize(str(problem)))
     acts = [

@@ -13,8 +13,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
-from app.classroom.code import SECRET_LENGTH, Invitation, get_local_dial_address
-from app.classroom.link import take_message_chunk
+from app.classroom.host_connection import take_message_chunk
+from app.classroom.join_code import SECRET_LENGTH, Invitation, get_local_dial_address
 from app.classroom.messages.codec import CLIENT_MESSAGE_BYTES_MAX, ProtocolError, encode
 from app.classroom.messages.replies import (
     INSTRUCTOR_MESSAGE_READER,
@@ -24,7 +24,7 @@ from app.classroom.messages.replies import (
 )
 from app.classroom.messages.requests import REQUEST_READER, ClassRequest, HandIn, OpenConsole
 from app.classroom.models import ClassPart
-from app.files.content import UnreadableFileError, read_bytes
+from app.files.file_content import UnreadableFileError, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 

@@ -14,31 +14,31 @@ from app.classroom.log_entries import LogEntry, list_effective_entries
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED_TOKEN_PREFIX, ClassRecord
-from app.classroom.scenario import parse_scenario
+from app.classroom.seat_scenario import parse_scenario
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import build_debrief_html
 from app.export.source import build_export_source
-from app.files import certificates
+from app.files import par_certificates
 from app.files.guarded_player import UnplayableError, convert_errors
 from app.learning.reflection import Reflection
 from app.view_models.value_curve import list_refused_batches
 from app.words import language
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import build_availability_json, compute_calibration
-from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, Calibration, ReportRow
-from engine.drill.par.account import RegretAnalysis, RunSegment
+from engine.drill.judging.report_types import ENDED_BY_INSTRUCTOR, Calibration, ReportRow
 from engine.drill.par.regret import analyze_regret, exclude_finish, exclude_segments
+from engine.drill.par.regret_analysis import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
 from engine.localization import convert_to_json
 from engine.model import Tick
 from engine.verbs import REMARK_VERBS
-from engine.verbs.lines import describe_input, parse_input_line
+from engine.verbs.input_lines import describe_input, parse_input_line
 
 
 class ClassSeatLog(Struct, frozen=True):
@@ -269,7 +269,7 @@ def _analyze_regret(drill: Drill, seconds: float) -> RegretAnalysis | None:
     if not drill.scenario.scored:
         return None
     slices, deadline = (
-        analyze_regret(drill, certificates.load_certified_plans(drill)),
+        analyze_regret(drill, par_certificates.load_certified_plans(drill)),
         time.perf_counter() + seconds,
     )
     while time.perf_counter() < deadline:
@@ -320,7 +320,7 @@ def review_class(
     scenario = _parse_scenario(first.text, first.scenario)
     reference = play_reference(scenario, first.seed) if scenario.solution else None
     solved = reference.compute_score() if reference is not None else None
-    proved = certificates.load_certificate(scenario)
+    proved = par_certificates.load_certificate(scenario)
     courses = [
         SeatHistory(review.number, review.actions, review.verdict["score"])
         for review in reviews
@@ -419,7 +419,10 @@ def _build_action_key(input_: Input) -> str:
     """Return a key that is equal for inputs with the same effect, regardless of query window and spacing."""
     if input_.verb != "sql":
         return input_.line_without_time
-    server, batch = input_.args[0].partition("#")[0], facts.normalize_sql(input_.args[1], keep_literals=True)
+    server, batch = (
+        input_.args[0].partition("#")[0],
+        condition_context.normalize_sql(input_.args[1], keep_literals=True),
+    )
     return f"{server} {batch}".rstrip("; ")
 
 

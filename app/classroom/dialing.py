@@ -9,7 +9,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from app.classroom import certificate
-from app.classroom.code import Invitation
+from app.classroom.join_code import Invitation
 from app.classroom.messages.codec import CLIENT_MESSAGE_BYTES_MAX, SEAT_PING_INTERVAL_S
 from app.words.language import tr
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from app.classroom.addresses import WILDCARD_ADDRESSES
-from app.classroom.code import format_address
+from app.classroom.join_code import format_address
 
 MDNS_SERVICE_TYPE: Final = "_mirrordrill._tcp.local."
 SEARCH_TIMEOUT_S: Final = 3.0

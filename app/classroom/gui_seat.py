@@ -3,18 +3,18 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from app.classroom.code import Invitation
-from app.classroom.link import SeatConnection
+from app.classroom.host_connection import SeatConnection
+from app.classroom.join_code import Invitation
 from app.classroom.log_entries import REWIND_LINE, list_effective_entries
 from app.classroom.messages.codec import QUESTION_LENGTH_MAX, REFLECTION_LENGTH_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import SubmitReflection
 from app.classroom.models import INJECT
-from app.classroom.scenario import parse_scenario
-from app.classroom.seat import POSITION_ENTRY_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
 from app.classroom.seat_orders import SeatOrders
 from app.classroom.seat_phase import RECORDING_PHASES, SeatEvent, SeatPhase, get_next_phase
+from app.classroom.seat_run import POSITION_ENTRY_TICKS
+from app.classroom.seat_scenario import parse_scenario
 from app.classroom.verdict import FORBIDDEN_VERBS
 from app.host import RecordingError
 from app.learning.reflection import Reflection
@@ -23,7 +23,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.inputs import Input
 from engine.model import Tick
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 
 class GuiSeat:

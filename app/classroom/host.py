@@ -13,7 +13,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import log_entries, plan
+from app.classroom import lesson_plan, log_entries
 from app.classroom.admission import Admission
 from app.classroom.bus import (
     BusMessage,
@@ -24,14 +24,7 @@ from app.classroom.bus import (
     SeatNews,
     StateRequest,
 )
-from app.classroom.conversation import (
-    RequestRefusedError,
-    broadcast,
-    close_connection,
-    receive_request,
-    require_permission,
-    send_message,
-)
+from app.classroom.class_dashboard import ClassDashboard
 from app.classroom.instructions import (
     InstructionIndex,
     convert_to_message,
@@ -39,8 +32,15 @@ from app.classroom.instructions import (
     list_settled_instructions,
     validate_answers,
 )
-from app.classroom.live_board import ClassDashboard
 from app.classroom.log_entries import LogEntry, LogMismatchError
+from app.classroom.message_exchange import (
+    RequestRefusedError,
+    broadcast,
+    close_connection,
+    receive_request,
+    require_permission,
+    send_message,
+)
 from app.classroom.messages import requests
 from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError
 from app.classroom.messages.replies import (
@@ -57,16 +57,16 @@ from app.classroom.peer_hosts import PeerHosts
 from app.classroom.rate_limit import is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
-from app.classroom.scenario import build_assignment, parse_scenario
-from app.classroom.seat_attention import SeatRequestHandler
 from app.classroom.seat_log import build_welcome
+from app.classroom.seat_requests import SeatRequestHandler
+from app.classroom.seat_scenario import build_assignment, parse_scenario
 from app.classroom.seat_state import SeatState, build_seat_state, select_seats
 from app.classroom.verdict import FINISH_LINE, FORBIDDEN_VERBS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
 from engine.inputs import InputError
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class ClassHost:
             self._initialize_seat(seat, record.read_entries(number))
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
-        self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
+        self._reflect = bool(the_class.plan) and lesson_plan.parse_plan(the_class.plan).reflect
         self._dashboard = ClassDashboard(
             the_class, len(self._parts), self._seats, self._instructions, self.pace
         )

@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.classroom.code import Invitation
-from app.classroom.link import SeatConnection
+from app.classroom.host_connection import SeatConnection
+from app.classroom.join_code import Invitation
 from app.classroom.messages.replies import (
     InstructionMessage,
     LogVerdict,
@@ -17,8 +17,8 @@ from app.classroom.messages.replies import (
     SeatReport,
     SeatWelcome,
 )
-from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
+from app.classroom.seat_run import ClassEndedError, PartMismatchError, SeatRewoundError, SeatRun
 from app.words.language import tr
 
 JOIN_TIMEOUT_S: Final = 60.0

@@ -20,7 +20,7 @@ class ClassPart(Base):
     __tablename__ = "class"
 
     id: Mapped[int] = mapped_column(primary_key=True)  # number of the part
-    # kind of the part (app/classroom/plan.py); empty for a class with one part
+    # kind of the part (app/classroom/lesson_plan.py); empty for a class with one part
     part: Mapped[str] = mapped_column(default="")
     current: Mapped[bool] = mapped_column(default=True)  # the class is in this part
     code: Mapped[str]  # join code without the address, as shown on the class dashboard

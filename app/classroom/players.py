@@ -6,7 +6,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Final, TextIO
 
-from app.classroom.seat import SeatRun
+from app.classroom.seat_run import SeatRun
 from app.files import scenario_files
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr

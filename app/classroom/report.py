@@ -16,9 +16,16 @@ from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
-from app.export.body import Markup, escape_text, format_heading, format_link, format_paragraph, format_table
+from app.export.csv_tables import VALUE_COLUMNS, build_move_row, format_csv_table
+from app.export.debrief_sections import (
+    Markup,
+    escape_text,
+    format_heading,
+    format_link,
+    format_paragraph,
+    format_table,
+)
 from app.export.page import build_html_document
-from app.export.sheets import VALUE_COLUMNS, build_move_row, format_csv_table
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting
@@ -27,8 +34,8 @@ from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import get_program_version
-from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, Calibration
-from engine.drill.par.account import RegretAnalysis
+from engine.drill.judging.report_types import ENDED_BY_INSTRUCTOR, Calibration
+from engine.drill.par.regret_analysis import RegretAnalysis
 from engine.drill.running.drill import DrillEndReason
 from engine.model import Tick
 

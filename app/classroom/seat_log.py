@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from app.classroom.code import Invitation
+from app.classroom.join_code import Invitation
 from app.classroom.log_entries import (
     ENTRIES_MAX,
     LogEntry,
@@ -31,7 +31,7 @@ from app.classroom.messages.codec import NAME_LENGTH_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
 from app.classroom.names import is_name
-from app.files.content import UnreadableFileError, read_bytes
+from app.files.file_content import UnreadableFileError, read_bytes
 from app.files.folders import get_profile_folder
 from app.words.language import tr
 from engine.drill.judging.report import get_program_version
@@ -43,7 +43,7 @@ SEAT_FILE_SUFFIX: Final = ".seat"
 UNASSIGNED_SEAT: Final = 0
 """Seat number that is never assigned."""
 PARTS_MAX: Final = 20
-"""Maximum number of parts of a class (app/classroom/plan.py)."""
+"""Maximum number of parts of a class (app/classroom/lesson_plan.py)."""
 LOG_BYTES_MAX: Final = 100_000_000
 """Maximum size of a log file in bytes."""
 _NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")

@@ -6,8 +6,8 @@ from contextlib import suppress
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import log_entries
-from app.classroom.conversation import send_message
 from app.classroom.log_entries import LogEntry
+from app.classroom.message_exchange import send_message
 from app.classroom.messages.replies import ObservationEnded, ObservedRun, ObservedRunUpdate
 from app.classroom.models import ClassPart
 from app.classroom.seat_state import SeatState

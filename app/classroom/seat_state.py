@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct, field
 from starlette.websockets import WebSocket
 
-from app.classroom.conversation import RequestRefusedError
+from app.classroom.message_exchange import RequestRefusedError
 from app.classroom.messages.replies import LogVerdict, SeatTile
 from app.classroom.messages.requests import SeatTarget
 from app.classroom.models import ClassInstruction, Seat

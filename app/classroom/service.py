@@ -27,7 +27,8 @@ from app.classroom import certificate, discovery
 from app.classroom.addresses import list_reachable_addresses
 from app.classroom.bus import RECONNECT_INTERVAL_S, BusUnavailableError, MessageBus
 from app.classroom.class_port import ClassPort
-from app.classroom.code import (
+from app.classroom.host import ClassHost
+from app.classroom.join_code import (
     SECRET_LENGTH,
     Invitation,
     compute_fingerprint,
@@ -35,12 +36,11 @@ from app.classroom.code import (
     format_address,
     get_local_dial_address,
 )
-from app.classroom.host import ClassHost
+from app.classroom.lesson_plan import LessonPlan
 from app.classroom.messages.codec import HOST_MESSAGE_BYTES_MAX, HOST_PING_INTERVAL_S, SEAT_PING_INTERVAL_S
 from app.classroom.models import FROZEN, RUNNING, ClassPart
-from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
-from app.files import own_certificate
+from app.files import tls_certificate
 from app.files.generated_drills import draw_seed
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
@@ -340,7 +340,7 @@ def build_server(
 
     *port* is informed about connections that have joined.
     """
-    context = own_certificate.create_server_context(certificate_pem, key)
+    context = tls_certificate.create_server_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
     vars(constants)["SSL_HANDSHAKE_TIMEOUT"] = (
         TLS_HANDSHAKE_TIMEOUT_S  # uvicorn has no setting for this value

@@ -15,7 +15,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import build_availability_json
-from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR
+from engine.drill.judging.report_types import ENDED_BY_INSTRUCTOR
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode

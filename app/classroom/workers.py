@@ -92,7 +92,7 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
     threading.Thread(target=_end_if_stuck, daemon=True).start()
     with suppress(AttributeError):  # not available on Windows
         os.nice(WORKER_NICENESS)
-    from app.classroom.scenario import parse_scenario
+    from app.classroom.seat_scenario import parse_scenario
     from app.classroom.verdict import LogReplay
 
     _initial_replay = LogReplay(parse_scenario(text, name), seed, mode)
@@ -137,7 +137,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
 
     Runs in a worker.
     """
-    from app.files import certificates
+    from app.files import par_certificates
     from engine.drill.par.regret import search_value
     from engine.drill.par.search_drill import SearchDrill
 
@@ -146,7 +146,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
     drill = run.replay.drill if run else None
     if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable_seats:
         return None
-    plans = certificates.load_certified_plans(drill)[
+    plans = par_certificates.load_certified_plans(drill)[
         :1
     ]  # only one plan, because a class has many runs to evaluate
     _record_progress()

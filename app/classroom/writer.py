@@ -9,8 +9,8 @@ from typing import Final, ParamSpec, TypeVar
 
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from app.classroom.conversation import RequestRefusedError
 from app.classroom.log_entries import LogEntry
+from app.classroom.message_exchange import RequestRefusedError
 from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
 from app.classroom.models import Seat
 from app.classroom.record import ClassRecord, RecordUnavailableError

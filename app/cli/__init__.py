@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.terms import UsageError, load_named_scenario, require_writable
+from app.cli.command_helpers import UsageError, load_named_scenario, require_writable
 from app.exit_codes import INVALID_USE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError

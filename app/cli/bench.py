@@ -19,7 +19,7 @@ from engine.flow import Flow, SafetyMode, add_mirroring_setup, kernel, run_flow
 from engine.flow.advance import collect_arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import build_group_world
-from engine.published.measure import build_lab_world, build_unlimited_setup
+from engine.published.measurements import build_lab_world, build_unlimited_setup
 
 DATABASE_COUNTS: Final = (1, 10, 100, 200)
 GROUP_AND_DATABASE_COUNTS: Final = ((1, 1), (5, 20))

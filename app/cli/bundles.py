@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import UsageError
+from app.cli.command_helpers import UsageError
 from app.exit_codes import INVALID_USE, NEGATIVE_ANSWER, SUCCESS
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import Bundle, BundleError
 from app.files.bundle_store import BundleStoreError
-from app.files.content import UnreadableFileError, read_bytes
+from app.files.file_content import UnreadableFileError, read_bytes
 from app.files.folders import get_profile_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from app.cli import bundles
-from app.cli.terms import UsageError, print_json
+from app.cli.command_helpers import UsageError, print_json
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
-from app.files import bundle, certificates, scenario_files
+from app.files import bundle, par_certificates, scenario_files
 from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import build_schema
@@ -33,8 +33,8 @@ def _run_check(options: argparse.Namespace) -> int:
         try:
             scenario = file.load()
             found_problems += list_warnings(scenario, file.file)
-            if (certificate := certificates.load_certificate(scenario)) is not None:
-                found_problems += certificates.list_certificate_warnings(certificate, file.file)
+            if (certificate := par_certificates.load_certificate(scenario)) is not None:
+                found_problems += par_certificates.list_certificate_warnings(certificate, file.file)
         except ScenarioError as broken:
             found_problems += broken.problems
     if options.json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import asdict
 
-from app.cli.terms import UsageError, load_named_scenario, write_json
+from app.cli.command_helpers import UsageError, load_named_scenario, write_json
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import atomic_write
 from app.files.folders import get_profile_folder
@@ -60,7 +60,7 @@ def _print_invitation(code: str) -> None:
 def _run_host(options: argparse.Namespace) -> int:
     from app.classroom import service
     from app.classroom.bus import BusUnavailableError
-    from app.classroom.plan import InvalidPlanError, LessonPlan, read_plan
+    from app.classroom.lesson_plan import InvalidPlanError, LessonPlan, read_plan
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     plan: LessonPlan | None = None
@@ -103,8 +103,8 @@ def _run_host(options: argparse.Namespace) -> int:
 
 
 def _run_team(options: argparse.Namespace) -> int:
-    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
+    from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
     from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, get_seat_folder
     from app.classroom.service import ListenAddressError
     from app.classroom.team import team_server
@@ -165,8 +165,8 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
 
 def _run_member(options: argparse.Namespace) -> int:
     """Execute `class join --role`: take a role in the world of a team."""
-    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError
+    from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
     from app.classroom.team.member import TeamConnection, play_role
     from app.cli.runs import read_input_lines
 
@@ -194,8 +194,8 @@ def _run_member(options: argparse.Namespace) -> int:
 def _run_join(options: argparse.Namespace) -> int:
     if options.role is not None:
         return _run_member(options)
-    from app.classroom.code import InvalidJoinCodeError, parse_invitation
     from app.classroom.join import JoinFailedError, play_in_class_seat
+    from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
     from app.classroom.players import SolutionNotFoundError
     from app.classroom.seat_log import InvalidSeatLogError, read_handout
 
@@ -310,8 +310,8 @@ def _run_report(options: argparse.Namespace) -> int:
     from joblib import Parallel, delayed
     from joblib.externals.loky import get_reusable_executor
 
-    from app.classroom import debrief, report, trial
-    from app.classroom.code import SECRET_LENGTH
+    from app.classroom import debrief, group_comparison, report
+    from app.classroom.join_code import SECRET_LENGTH
     from app.classroom.seat_log import InvalidSeatLogError
 
     def review_part(
@@ -348,10 +348,14 @@ def _run_report(options: argparse.Namespace) -> int:
             raise InvalidSeatLogError("the class has no seats")
         if not parts[0].part:
             return reviews[0][1][0]
-        people = trial.collect_person_scores({part.part: review.seats for part, (_, review) in reviews})
+        people = group_comparison.collect_person_scores(
+            {part.part: review.seats for part, (_, review) in reviews}
+        )
         sheets = {
-            "people.csv": trial.format_person_scores_csv(people, with_names=True),
-            "analysis.csv": trial.format_comparisons_csv(trial.compare_groups(people)),
+            "people.csv": group_comparison.format_person_scores_csv(people, with_names=True),
+            "analysis.csv": group_comparison.format_comparisons_csv(
+                group_comparison.compare_groups(people)
+            ),
         }
         return report.merge_archives(
             {f"{part.id}-{part.part}": zipped for part, (zipped, _) in reviews}, sheets
@@ -366,7 +370,7 @@ def _run_report(options: argparse.Namespace) -> int:
 
 
 def _run_compare(options: argparse.Namespace) -> int:
-    from app.classroom import trial
+    from app.classroom import group_comparison
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
 
@@ -377,14 +381,20 @@ def _run_compare(options: argparse.Namespace) -> int:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
         participants = (
-            trial.read_person_scores(**files) if files else trial.read_class_person_scores(Path(options.file))
+            group_comparison.read_person_scores(**files)
+            if files
+            else group_comparison.read_class_person_scores(Path(options.file))
         )
         atomic_write.write_atomically(
-            Path(options.out), trial.format_comparisons_csv(trial.compare_groups(participants))
+            Path(options.out),
+            group_comparison.format_comparisons_csv(
+                group_comparison.compare_groups(participants)
+            ),
         )
         if options.people is not None:
             atomic_write.write_atomically(
-                Path(options.people), trial.format_person_scores_csv(participants, options.names)
+                Path(options.people),
+                group_comparison.format_person_scores_csv(participants, options.names),
             )
     except (InvalidSeatLogError, RunFileError) as problem:
         raise UsageError(str(problem)) from problem

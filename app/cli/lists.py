@@ -4,8 +4,8 @@ import argparse
 import sys
 from typing import Final
 
-from app.cli.terms import UsageError, print_json
-from app.cli.waits import run_with_progress
+from app.cli.command_helpers import UsageError, print_json
+from app.cli.terminal_progress import run_with_progress
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import journal_file, learning_paths, scenario_files
 from engine.drill.authoring.problems import ScenarioError
@@ -103,12 +103,12 @@ def _build_list_entry(scenario: Scenario, shipped: bool) -> dict[str, object]:
 def _show_progress(options: argparse.Namespace) -> int:
     from datetime import UTC, datetime
 
-    from app.files import summaries
+    from app.files import summary_cache
     from app.files.folders import get_profile_folder
     from app.storage import ResultRow, StorageError, open_profile
     from app.storage.database import PROFILE_FILE_NAME
     from app.view_models import progress
-    from engine.drill.judging.shapes import ReportRow
+    from engine.drill.judging.report_types import ReportRow
 
     folder, rows, answers = get_profile_folder(), list[ResultRow](), list[ReportRow]()
     try:
@@ -118,7 +118,7 @@ def _show_progress(options: argparse.Namespace) -> int:
     except StorageError as problem:
         raise UsageError(str(problem)) from problem
     files, _ = scenario_files.list_all_files()
-    scenario_summaries, _ = summaries.read_summaries(files, folder if rows else None)
+    scenario_summaries, _ = summary_cache.read_summaries(files, folder if rows else None)
     learner_progress = progress.compute_progress(rows, scenario_summaries, datetime.now(UTC), answers)
     titles = {summary.name: summary.title for summary in scenario_summaries}
     if options.json:

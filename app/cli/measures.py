@@ -9,23 +9,23 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import require_valid_seed, write_json
-from app.cli.waits import count_with_progress
+from app.cli.command_helpers import require_valid_seed, write_json
+from app.cli.terminal_progress import count_with_progress
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import to_json_types
 
 if TYPE_CHECKING:
-    from engine.drill.judging.agents import Ranking
+    from engine.drill.judging.automatic_players import Ranking
 
 
 def _rank_agents(job: tuple[str, str, int | None]) -> Ranking:
     """Rank the agents in a scenario, given by name and text. Runs in a separate process."""
-    from engine.drill.judging import agents
+    from engine.drill.judging import automatic_players
 
     name, text, seed = job
-    return agents.rank_players(load_scenario(text, f"{name}.toml"), seed)
+    return automatic_players.rank_players(load_scenario(text, f"{name}.toml"), seed)
 
 
 def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:
@@ -40,7 +40,7 @@ def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator
 
 
 def _run_agents(options: argparse.Namespace) -> int:
-    from engine.drill.judging import agents
+    from engine.drill.judging import automatic_players
 
     require_valid_seed(options.seed)
     files = [
@@ -53,7 +53,7 @@ def _run_agents(options: argparse.Namespace) -> int:
     if options.json is not None:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:
-        print(agents.format_table(rankings))
+        print(automatic_players.format_table(rankings))
     return NEGATIVE_ANSWER if any(ranking.violations for ranking in rankings) else SUCCESS
 
 

@@ -10,21 +10,21 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from app.cli.command_helpers import UsageError, load_named_scenario, require_valid_seed, write_json
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_json
-from app.cli.waits import ProgressPrinter, catch_interrupts, run_with_progress
+from app.cli.terminal_progress import ProgressPrinter, catch_interrupts, run_with_progress
 from app.exit_codes import SUCCESS
-from app.files import certificates
-from app.files.content import UnreadableFileError, decode_text, read_bytes
+from app.files import par_certificates
+from app.files.file_content import UnreadableFileError, decode_text, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.json_text import parse_json
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.account import BoundGap, LastChance, RegretAnalysis, RunSegment
+    from engine.drill.par.certificate_types import ParCertificate
+    from engine.drill.par.regret_analysis import BoundGap, LastChance, RegretAnalysis, RunSegment
     from engine.drill.par.search import DecisionTester, ParSearch
-    from engine.drill.par.shapes import ParCertificate
 
 CERTIFICATE_BYTES_MAX: Final = 1_000_000
 """Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
@@ -67,7 +67,7 @@ def _run_par(options: argparse.Namespace) -> int:
         print("\n".join(_format_certificate(certificate)))
     for problem in (
         *_explain_refused_step(scenario, seed),
-        *certificates.list_certificate_warnings(certificate, options.scenario),
+        *par_certificates.list_certificate_warnings(certificate, options.scenario),
     ):
         print(problem, file=sys.stderr)
     return SUCCESS
@@ -114,7 +114,7 @@ def _distribute_work(
     scenario: Scenario, seed: int, options: argparse.Namespace
 ) -> AbstractContextManager[DecisionTester | None]:
     """Return a context that distributes work over processes. It yields None if one process is enough."""
-    from app.cli.trials import distribute_search
+    from app.cli.distributed_search import distribute_search
 
     default_workers = os.cpu_count() or 1 if options.seconds >= PARALLEL_SEARCH_MIN_S else 1
     workers = None if options.on != "local" else options.workers or default_workers
@@ -160,7 +160,7 @@ def _run_regret(options: argparse.Namespace) -> int:
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
     account = run_with_progress(
-        analyze_regret(drill, certificates.load_certified_plans(drill)),
+        analyze_regret(drill, par_certificates.load_certified_plans(drill)),
         lambda _: "computing the cost of actions and waits",
     )
     print("\n".join(_format_regret_analysis(account)))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from typing import Final, Protocol
 
-from app.cli.terms import UsageError
+from app.cli.command_helpers import UsageError
 
 CLUSTER_TIMEOUT_S: Final = 10
 """Timeout in seconds for a scheduler and its first worker. Assumed."""

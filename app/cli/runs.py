@@ -14,21 +14,27 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
+from app.cli.command_helpers import (
+    UsageError,
+    load_named_scenario,
+    require_valid_seed,
+    write_file,
+    write_json,
+)
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
-from app.files.content import UnreadableFileError, decode_text
+from app.files.file_content import UnreadableFileError, decode_text
 from app.host import InputResult, NullRecorder, RunHost
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
 from engine.constants import RUN_TIME_MAX_S, TICKS_PER_S
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.localization import LocalizableMessage, build_message, format_duration, format_run_time
 from engine.model import to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 FRAME_INTERVAL_S: Final = 0.016
 """Wall time between two frames while there are no requests."""
@@ -187,11 +193,11 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
     """Export the debrief in all requested formats."""
     if not any((options.html, options.pdf, options.csv, options.runbook)):
         return
+    from app.export.csv_tables import build_csv_tables
     from app.export.page import build_debrief_html
     from app.export.runbook import build_runbook
-    from app.export.sheets import build_csv_tables
     from app.export.source import build_export_source
-    from app.files import certificates
+    from app.files import par_certificates
     from engine.drill.par.regret import analyze_regret
     from engine.generators import run_to_completion
 
@@ -200,7 +206,7 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
         source = replace(
             source,
             regret_analysis=run_to_completion(
-                analyze_regret(drill, certificates.load_certified_plans(drill))
+                analyze_regret(drill, par_certificates.load_certified_plans(drill))
             ),
         )
     if options.html:
@@ -278,10 +284,10 @@ def read_recorded_run(file: str) -> tuple[Report, Drill]:
 
 
 def _run_replay(options: argparse.Namespace) -> int:
-    from engine.drill.time import verify
+    from engine.drill.time import replay_verification
 
     report, drill = read_recorded_run(options.run)
-    divergence = verify.find_divergence(drill, report)
+    divergence = replay_verification.find_divergence(drill, report)
     if divergence is not None:
         print(f"{options.run} differs from the recorded run: {divergence}")
         return NEGATIVE_ANSWER

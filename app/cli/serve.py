@@ -9,7 +9,13 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
+from app.cli.command_helpers import (
+    UsageError,
+    load_named_scenario,
+    require_valid_seed,
+    write_file,
+    write_json,
+)
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files.journal_file import JournalFile
 from app.host import NullRecorder
@@ -21,8 +27,8 @@ from engine.drill.running.drill import Drill
 
 
 def _run_serve(options: argparse.Namespace) -> int:
-    from app.serve.listener import PortUnavailableError
     from app.serve.service import serve_run
+    from app.serve.sql_ports import PortUnavailableError
 
     scenario = load_named_scenario(options.scenario)
     if options.sql_version is not None:

@@ -4,14 +4,14 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from app.cli.terms import UsageError
+from app.cli.command_helpers import UsageError
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import atomic_write
 
 
 def _run_doctor(options: argparse.Namespace) -> int:
     from app import doctor, golden
-    from app.files import support
+    from app.files import support_bundle
     from app.storage import StorageError
 
     if options.export is not None:
@@ -36,8 +36,8 @@ def _run_doctor(options: argparse.Namespace) -> int:
     if options.bundle is not None:
         try:
             with doctor.open_existing_profile() as profile:
-                members = support.write_support_bundle(Path(options.bundle), findings, profile)
-        except support.SupportBundleError as problem:
+                members = support_bundle.write_support_bundle(Path(options.bundle), findings, profile)
+        except support_bundle.SupportBundleError as problem:
             raise UsageError(str(problem)) from problem
         print(f"{options.bundle} contains {', '.join(members)}; read it before you send it")
     return SUCCESS if is_healthy else NEGATIVE_ANSWER

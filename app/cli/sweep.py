@@ -11,9 +11,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from app.cli.command_helpers import (
+    UsageError,
+    load_named_scenario,
+    require_valid_seed,
+    write_file,
+    write_json,
+)
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
-from app.cli.waits import catch_interrupts, count_with_progress, ignore_interrupts
+from app.cli.terminal_progress import catch_interrupts, count_with_progress, ignore_interrupts
 from app.exit_codes import INTERRUPTED, NEGATIVE_ANSWER, SUCCESS
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.sweep import RunOutcome

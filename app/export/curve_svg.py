@@ -4,11 +4,11 @@ import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from app.export.course_svg import DRAWING_WIDTH, LANE_NAME_WIDTH, RIGHT_MARGIN, compute_x, draw_axis
+from app.export.timeline_svg import DRAWING_WIDTH, LANE_NAME_WIDTH, RIGHT_MARGIN, compute_x, draw_axis
 from app.view_models import value_curve
 from app.view_models.value_curve import GRID_LINE_POINTS, SEGMENT_STYLES, SHOWN_LOSS_MIN
 from app.words.language import tr
-from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
+from engine.drill.par.regret_analysis import WAITING, RegretAnalysis, RunSegment
 from engine.model import Tick
 
 PLOT_TOP: Final = 26

@@ -3,8 +3,8 @@
 from importlib import resources
 from typing import Final
 
-from app.export import body, course_svg, curve_svg
-from app.export.body import escape_text, format_paragraph
+from app.export import curve_svg, debrief_sections, timeline_svg
+from app.export.debrief_sections import escape_text, format_paragraph
 from app.export.source import ExportSource, read_choices
 from app.view_models.value_curve import list_refused_batches
 from app.words import language
@@ -15,11 +15,13 @@ PAGE_CSS: Final = resources.files("app.export").joinpath("page.css").read_text(e
 
 def build_debrief_html(source: ExportSource) -> str:
     """Return the complete HTML document of a debrief."""
-    drawing = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
+    drawing = timeline_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
     text = f"<figure>{drawing}<figcaption>{_format_caption(source)}</figcaption></figure>"
     sections = [
         (f"annex-{number}", title, content)
-        for number, (title, content) in enumerate(body.build_annex(source, _draw_curve(source)), 1)
+        for number, (title, content) in enumerate(
+            debrief_sections.build_annex(source, _draw_curve(source)), 1
+        )
     ]
     index = "".join(f'<li><a href="#{anchor}">{escape_text(title)}</a></li>' for anchor, title, _ in sections)
     annex = "".join(
@@ -29,9 +31,9 @@ def build_debrief_html(source: ExportSource) -> str:
     )
     title, skip = escape_text(tr("Annex")), escape_text(tr("To the annex"))
     return build_html_document(
-        body.format_title(source),
+        debrief_sections.format_title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
-        f"<main>{body.build_first_page(source, text)}"
+        f"<main>{debrief_sections.build_first_page(source, text)}"
         f'<div class="annex" id="annex"><nav aria-label="{title}">'
         f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
         f"</main><footer>{format_paragraph(_format_origin(source), 'muted')}</footer>",
@@ -58,9 +60,9 @@ def _draw_curve(source: ExportSource) -> str:
 
 
 def _format_caption(source: ExportSource) -> str:
-    lanes = course_svg.select_lanes(source.review.lanes)
+    lanes = timeline_svg.select_lanes(source.review.lanes)
     omitted_count = len(source.review.lanes) - len(lanes)
-    lines = [tr("Availability, protection and state of the copies."), course_svg.describe_lanes(lanes)]
+    lines = [tr("Availability, protection and state of the copies."), timeline_svg.describe_lanes(lanes)]
     if omitted_count:
         lines.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", omitted_count).format(

@@ -24,8 +24,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.export import body, course_svg, curve_svg
-from app.export.body import format_heading
+from app.export import curve_svg, debrief_sections, timeline_svg
+from app.export.debrief_sections import format_heading
 from app.export.source import ExportSource, format_signature, read_choices
 from app.files import atomic_write
 from app.view_models.value_curve import list_refused_batches
@@ -141,13 +141,15 @@ def _create_application() -> QGuiApplication:
 
 def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Lay out the first page with as many mistakes as fit on it."""
-    svg = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
+    svg = timeline_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
     drawing, figure_html = (
         {DRAWING_RESOURCE: _draw_image(svg, _compute_page_width(writer))},
         _format_figure(writer),
     )
-    for mistakes in range(body.FIRST_PAGE_MISTAKES_MAX, -1, -1):
-        document = _build_document(body.build_first_page(source, figure_html, mistakes), writer, drawing)
+    for mistakes in range(debrief_sections.FIRST_PAGE_MISTAKES_MAX, -1, -1):
+        document = _build_document(
+            debrief_sections.build_first_page(source, figure_html, mistakes), writer, drawing
+        )
         if document.pageCount() == 1:
             return document
     return document
@@ -164,7 +166,8 @@ def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
             _format_figure(writer),
         )
     sections = "".join(
-        f"{format_heading(2, title)}{content}" for title, content in body.build_annex(source, figure_html)
+        f"{format_heading(2, title)}{content}"
+        for title, content in debrief_sections.build_annex(source, figure_html)
     )
     return _build_document(format_heading(1, tr("Annex")) + sections, writer, drawing)
 

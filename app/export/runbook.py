@@ -9,7 +9,7 @@ from app.words.language import tr
 from app.words.localization import describe_input, localize
 from engine.inputs import Input
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 COMMENT_WIDTH: Final = 100
 """Width of a comment line in characters."""

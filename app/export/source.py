@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from engine.drill.judging.report_types import Report, ReportRow
 from engine.drill.judging.review import Review, review_run
-from engine.drill.judging.shapes import Report, ReportRow
-from engine.drill.par.account import RegretAnalysis, RunSegment
+from engine.drill.par.regret_analysis import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 

@@ -7,14 +7,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.files import certificates, proof
-from app.files.summary import DIFFICULTY_LEVELS
+from app.files import drill_difficulty, par_certificates
+from app.files.scenario_summary import DIFFICULTY_LEVELS
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.variants import pick_values
+from engine.drill.par.certificate_types import ParCertificate
 from engine.drill.par.search import ParSearch
-from engine.drill.par.shapes import ParCertificate
 from engine.drill.time.cooperative_tasks import CooperativeTask
 
 SEED_MAX: Final = 999_999
@@ -57,7 +57,7 @@ class GeneratedDrill(Struct, frozen=True):
     @property
     def difficulty(self) -> str:
         """Difficulty, one of LEVELS; empty if too few actions were tried."""
-        return proof.compute_difficulty(self.certificate)
+        return drill_difficulty.compute_difficulty(self.certificate)
 
     @property
     def description(self) -> str:
@@ -83,7 +83,7 @@ def draw_candidates(
     for generator in sorted(
         generators,
         key=lambda candidate: _compute_level_distance(
-            proof.get_drill_difficulty(candidate.name) or candidate.level, level
+            drill_difficulty.get_drill_difficulty(candidate.name) or candidate.level, level
         ),
     ):
         known_scenarios = []
@@ -114,7 +114,7 @@ def generate_drill(
         proved = yield from _prove_drill(variant, seed, number)
         if proved is None:
             continue
-        level = proof.compute_difficulty(proved) or variant.level
+        level = drill_difficulty.compute_difficulty(proved) or variant.level
         drill = GeneratedDrill(variant.model_copy(update={"level": level}), seed, proved)
         if wanted_level in ("", drill.difficulty):
             return drill
@@ -150,4 +150,4 @@ def _prove_drill(scenario: Scenario, seed: int, number: int) -> CooperativeTask[
         "choices": measured["choices"],
         "nodes": search.node_count + blunders.tested_count,
     }
-    return None if certificates.list_certificate_warnings(certificate, scenario.name) else certificate
+    return None if par_certificates.list_certificate_warnings(certificate, scenario.name) else certificate

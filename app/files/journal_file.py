@@ -16,7 +16,7 @@ from msgspec import Struct
 from app.host.recorder import RecordingError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill
 from engine.json_text import parse_json
 

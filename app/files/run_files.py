@@ -7,19 +7,19 @@ from typing import Final, cast
 
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
-from app.files.content import UnreadableFileError, decode_text, read_bytes
+from app.files.file_content import UnreadableFileError, decode_text, read_bytes
 from app.files.guarded_player import FILE_BUDGET, GuardedPlayer, RunBudget, convert_errors
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible, load_scenario
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.inputs import InputError
 from engine.json_text import parse_json
 from engine.localization import join_messages
 from engine.model import to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 RUN_FILE_BYTES_MAX: Final = 200_000_000
 """Maximum size of a file in bytes. A run of two hours with two hundred databases has about a quarter of it."""

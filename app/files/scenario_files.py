@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.files.content import UnreadableFileError, decode_text, read_bytes
+from app.files.file_content import UnreadableFileError, decode_text, read_bytes
 from app.files.folders import get_profile_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from app.export.sheets import format_csv_table
-from app.files.content import UnreadableFileError, decode_text, read_bytes
+from app.export.csv_tables import format_csv_table
+from app.files.file_content import UnreadableFileError, decode_text, read_bytes
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible

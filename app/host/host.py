@@ -28,7 +28,7 @@ from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.time.branches import BranchError

@@ -2,7 +2,7 @@
 
 from typing import Final, Protocol
 
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.learning.memory import PracticedRun, estimate_skills
+from app.learning.skill_estimates import PracticedRun, estimate_skills
 from engine.drill.judging.skills import Skill, load_skills_by_key
 
 NEW_DRILLS_MAX: Final = 3

@@ -16,7 +16,7 @@ from app.main_window.slot_errors import SlotErrorHook
 from app.main_window.start import ModulePreloader, StartCanceledError, StartSequence, set_language_at_start
 from app.main_window.window import WINDOW_TITLE, MainWindow
 from app.settings import WindowSettings
-from app.widgets.interfaces import register_scroll_area_interface
+from app.widgets.accessible_interfaces import register_scroll_area_interface
 from app.widgets.number_locale import reset_c_locale
 from app.words.language import tr
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.widgets import docks, keys, theme
 from app.widgets.docks import DOCK_SPECS
-from app.widgets.reader import close_menu_after_use
+from app.widgets.screen_reader import close_menu_after_use
 from app.widgets.theme import ThemeTokens
 from app.words.language import mark, tr
 from engine.overrides import override

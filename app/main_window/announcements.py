@@ -7,14 +7,14 @@ from PySide6.QtGui import QAccessible
 
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models.debrief.model import describe_result
-from app.view_models.picture import build_topology_contents, hide_unknown_facts
+from app.view_models.topology_builder import build_topology_contents, hide_unknown_facts
 from app.views.briefing import describe_goal_state
-from app.views.transport import format_speed_text
-from app.widgets.reader import announce_text
+from app.views.time_controls import format_speed_text
+from app.widgets.screen_reader import announce_text
 from app.words import formatting
 from app.words.announcements import describe_events, select_announced_kinds
 from app.words.language import tr
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill
 from engine.events import Event
 

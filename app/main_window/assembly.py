@@ -20,39 +20,39 @@ from app.main_window.actions import DeskKeyHandler, WindowActions
 from app.main_window.announcements import Announcer
 from app.main_window.appearance import AppearanceSettings
 from app.main_window.bundles import BundleController
-from app.main_window.close import CloseGuard, SettingsWriter
-from app.main_window.commands import FaultMenu, PaletteController
 from app.main_window.confirmations import ConfirmationDialogs
-from app.main_window.debrief_page import DebriefController
+from app.main_window.debrief_controller import DebriefController
 from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFactsLabel, ViewConnection
 from app.main_window.diagnostics import InstallationCheckController
-from app.main_window.drill_choice import DrillSelectionController
-from app.main_window.failover_moment import StageController
+from app.main_window.drill_selection import DrillSelectionController
 from app.main_window.files import FileDropHandler, FileOpener, RecentFilesMenu, ScriptFileController
+from app.main_window.finished_runs import BranchController, FinishedRunController
 from app.main_window.first_run import IntroductionController
-from app.main_window.learning import LessonController
+from app.main_window.host_session import HostSession
+from app.main_window.lesson_controller import LessonController
 from app.main_window.library import ScenarioLibrary
 from app.main_window.navigation import PageNavigation, StartPageController
+from app.main_window.palette_commands import FaultMenu, PaletteController
 from app.main_window.presenter_mode import CardPositionStore, FullScreenMode, PresenterMode, TopologyNoteStore
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDraftStore
 from app.main_window.replay import LoadingBar, ReplayController, TimeSelection, save_charts
 from app.main_window.run_controller import RunController
-from app.main_window.runs import BranchController, FinishedRunController
 from app.main_window.scenario_editor import RunToScenarioConverter, ScenarioEditorController, ScenarioSaver
-from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts
+from app.main_window.stage_controller import StageController
 from app.main_window.tools import HelpController, ProgressPageController, ToolPageController
 from app.main_window.window import MainWindow
+from app.main_window.window_closing import CloseGuard, SettingsWriter
 from app.storage import Profile
 from app.view_models.start_page import FIRST_DRILL
 from app.views.briefing import BriefingPanel, BriefPage
+from app.views.command_line import CommandLine
 from app.views.console import QueryConsole
 from app.views.debrief import DebriefView
 from app.views.history import RunHistoryPage
-from app.views.input_line import CommandLine
-from app.views.transport import find_next_speed
+from app.views.time_controls import find_next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY
@@ -62,11 +62,11 @@ from engine.drill.running.drill import Drill
 from engine.model import to_ticks
 
 if TYPE_CHECKING:
-    from app.main_window.classes import ClassController
+    from app.main_window.class_controller import ClassController
     from app.main_window.sql_clients import SqlClientPorts
     from app.main_window.teams import TeamController
     from app.views.charts import ChartView
-    from app.views.fault_ledger import FaultTable
+    from app.views.fault_table import FaultTable
     from app.views.object_explorer import ObjectExplorer
 
 
@@ -499,7 +499,7 @@ class WindowAssembler(QObject):
     def _get_classes(self) -> ClassController:
         """Return the class controller, created on first use because few starts need it."""
         if self._classes is None:
-            from app.main_window.classes import ClassController
+            from app.main_window.class_controller import ClassController
 
             self._classes = ClassController(
                 self._session,

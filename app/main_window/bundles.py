@@ -9,7 +9,7 @@ from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import BundleError
 from app.files.bundle_store import BundleStoreError, ImportedBundle
 from app.files.scenario_files import ScenarioNotFoundError
-from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.drill_selection import DrillSelectionController
 from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.bundles import BundleRow, ImportedBundlesDialog, NewBundleDialog

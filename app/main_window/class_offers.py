@@ -62,7 +62,7 @@ def _describe_class(database: Path) -> str:
     """Describe drill, time and seats of a class that is not over. Return an empty text if the class is over."""
     from app.classroom.models import OVER
     from app.classroom.record import ClassRecord, RecordUnavailableError
-    from app.classroom.scenario import parse_scenario
+    from app.classroom.seat_scenario import parse_scenario
     from app.words import formatting
     from engine.constants import TICKS_PER_S
 

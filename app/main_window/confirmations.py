@@ -20,7 +20,7 @@ from app.words.language import mark, tr
 from engine.tables import read_table
 
 if TYPE_CHECKING:
-    from app.main_window.session import HostSession
+    from app.main_window.host_session import HostSession
     from engine.drill.running.drill import Drill
 
 UNDO_OFFER_S: Final = 10.0

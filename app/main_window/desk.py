@@ -23,7 +23,7 @@ from app.widgets.docks import (
     DockSpec,
     IncrementalView,
 )
-from app.widgets.reader import find_focus_target, has_keyboard_focus
+from app.widgets.screen_reader import find_focus_target, has_keyboard_focus
 from app.widgets.scroll_container import ScrollContainer, set_readable_minimum_size
 from app.words.language import tr
 from engine.overrides import override

@@ -14,14 +14,14 @@ from app.main_window.confirmations import UNDO_OFFER_S
 from app.main_window.desk import Desk
 from app.main_window.run_controller import RunController
 from app.main_window.shared_parts import SharedParts, WindowPart
+from app.views.command_line import CommandLine
 from app.views.connection_editor import ConnectionEditor
 from app.views.console import QueryConsole
 from app.views.console.query import QueryWindow
-from app.views.input_line import CommandLine
+from app.views.time_controls import TimeControls
 from app.views.timeline import Timeline
 from app.views.topology import TopologyView
 from app.views.topology.view import TRAFFIC_SPEED_MAX
-from app.views.transport import TimeControls
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
 from app.widgets.tables import escape_tip
@@ -33,7 +33,7 @@ from engine.events import Event, QuestionData
 from engine.overrides import override
 
 if TYPE_CHECKING:
-    from app.view_models.offers import ActionTarget
+    from app.view_models.action_offers import ActionTarget
     from app.views.charts import ChartView
     from app.views.cluster_manager import ClusterManager
     from app.views.dashboard import GroupDashboardView

@@ -7,7 +7,7 @@ from typing import Final
 from PySide6.QtCore import QProcess
 
 from app.doctor import PROFILE_CHECK_NAME, CheckResult, parse_check_result
-from app.files import support
+from app.files import support_bundle
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.diagnostics import CheckResultRow, DiagnosticsDialog
@@ -63,10 +63,10 @@ class InstallationCheckController(WindowPart):
         if file is None:
             return
         try:
-            members = support.write_support_bundle(
+            members = support_bundle.write_support_bundle(
                 file, self.findings or self._check_profile(), self._profile
             )
-        except support.SupportBundleError as problem:
+        except support_bundle.SupportBundleError as problem:
             self._notice.show_warning(str(problem))
             return
         text = tr(

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from app.main_window.appearance import AppearanceSettings
-from app.main_window.session import HostSession
+from app.main_window.host_session import HostSession
 from app.views.condition_dialog import ConditionDialog
 from app.views.key_editor import KeyEditor
 from app.views.shortcut_sheet import ShortcutSheet

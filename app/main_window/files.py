@@ -11,14 +11,14 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from app import settings
-from app.export.sheets import format_csv_table
+from app.export.csv_tables import format_csv_table
 from app.files import atomic_write, bundle, scenario_files, sql_files
 from app.files.bundle import BundleError
 from app.files.scenario_files import ScenarioNotFoundError
 from app.files.sql_files import ScriptFileError
 from app.main_window import dialogs
-from app.main_window.debrief_page import DebriefController
-from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.debrief_controller import DebriefController
+from app.main_window.drill_selection import DrillSelectionController
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings

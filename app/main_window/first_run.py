@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QWidget
 
 from app import settings
 from app.main_window.desk_page import DeskPage
-from app.main_window.failover_moment import StageController
 from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
+from app.main_window.stage_controller import StageController
 from app.view_models import first_run
 from app.view_models.first_run import CAPTION_COUNT, PRINCIPAL, RunCaption, build_captions
 from app.views.coach_mark import CoachMark

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from app.files import scenario_files, summaries
+from app.files import scenario_files, summary_cache
 from app.files.learning_paths import MIRRORING
 from app.files.scenario_files import ScenarioNotFoundError
-from app.files.summary import ScenarioSummary, get_sort_key
+from app.files.scenario_summary import ScenarioSummary, get_sort_key
 from app.storage import Profile, ResultRow, RunId, StorageError, UnfinishedRun
 from app.view_models import progress
 from app.view_models.progress import LearnerProgress
@@ -18,7 +18,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.report import compute_calibration
-from engine.drill.judging.shapes import Calibration
+from engine.drill.judging.report_types import Calibration
 
 INTERRUPTED_RUNS_SHOWN_MAX: Final = 3
 """Maximum number of interrupted runs on the start page, newest first."""
@@ -41,7 +41,7 @@ class ScenarioLibrary:
         """Find all scenarios again."""
         files, self.problems = scenario_files.list_all_files()
         folder = self._profile.file.parent if self._profile is not None else None
-        scenario_summaries, problems = summaries.read_summaries(files, folder, self._summary_cache)
+        scenario_summaries, problems = summary_cache.read_summaries(files, folder, self._summary_cache)
         self.summaries = {summary.name: summary for summary in scenario_summaries}
         self.problems += problems
         if self._profile is not None:

@@ -26,7 +26,7 @@ from engine.drill.authoring.scenario import (
     escape_invisible,
     summarize_contents,
 )
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import InputError
 

@@ -10,7 +10,7 @@ from app.storage import JournalLine, Profile, RunId, StorageError
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import get_program_version
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill
 
 

@@ -7,11 +7,11 @@ from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QToolButton, QWidget
 
 from app.main_window.desk_page import DeskPage
-from app.main_window.session import HostSession
+from app.main_window.host_session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.charts import ChartView
 from app.views.charts.export import ChartExportError
-from app.views.look_back import PastTimeBar
+from app.views.past_time_bar import PastTimeBar
 from app.widgets.docks import TimeChooser, TimeRangeView, TimeSpan, TimeSpanChooser
 from app.widgets.layouts import build_row
 from app.widgets.notice import NoticeBar

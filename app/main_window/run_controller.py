@@ -10,16 +10,16 @@ from PySide6.QtCore import QObject, Signal
 from app.files.generated_drills import draw_seed
 from app.host import NullRecorder, RecordingError, RunRecorder
 from app.main_window import recorder
+from app.main_window.host_session import HostSession
 from app.main_window.recorder import ClassRunRecorder, ProfileRecorder, RetryingRecorder
-from app.main_window.session import HostSession
 from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
 from app.words.language import tr
 from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
-from engine.drill.judging.shapes import Report
-from engine.drill.par.account import SegmentWithBest
+from engine.drill.judging.report_types import Report
 from engine.drill.par.regret import find_retry_start
+from engine.drill.par.regret_analysis import SegmentWithBest
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.modes import PERMISSIONS_BY_MODE
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
@@ -29,7 +29,7 @@ from engine.drill.time.history import History
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 SEED_DRAWS_MAX: Final = 20
 """Maximum number of seeds that are tried. If no seed has a usable variant, the seed of the file is used."""

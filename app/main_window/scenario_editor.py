@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 from app.files import atomic_write, scenario_files
 from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window.appearance import AppearanceSettings
-from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.drill_selection import DrillSelectionController
 from app.main_window.navigation import PageNavigation
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import EDITOR_DRAFT, DebounceTimer

@@ -9,9 +9,9 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from app.main_window.confirmations import ConfirmationDialogs
+    from app.main_window.host_session import HostSession
     from app.main_window.library import ScenarioLibrary
     from app.main_window.run_controller import RunController
-    from app.main_window.session import HostSession
     from app.main_window.window import MainWindow
     from app.settings import WindowSettings
     from app.storage import Profile

@@ -10,8 +10,8 @@ from typing import Final
 from PySide6.QtCore import QTimer
 
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.serve.listener import LISTEN_HOST, PortUnavailableError, SqlPorts
 from app.serve.service import CONNECTION_STRING_TEMPLATES, LOGIN_NAME, SqlAddress, format_connection_string
+from app.serve.sql_ports import LISTEN_HOST, PortUnavailableError, SqlPorts
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClientsDialog
 from app.words.language import tr
 from engine.constants import DRIVER_WINDOW_MARKER, TICKS_PER_S

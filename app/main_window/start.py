@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from app.storage import Profile
 
 THREAD_MODULES: Final = (
-    "app.storage", "app.host", "app.view_models.picture", "app.files.support", "app.files.bundle_store",
+    "app.storage", "app.host", "app.view_models.topology_builder", "app.files.support_bundle", "app.files.bundle_store",
     "app.export.source", "app.export.page", "pygments.lexers.sql",
 )  # fmt: skip
 """Database and engine modules that do not use Qt. A thread imports them."""
 ASSEMBLY_MODULE: Final = "app.main_window.assembly"
 """Module that imports all parts of the window."""
 DEFERRED_MODULES: Final = (
-    "app.main_window.classes",
+    "app.main_window.class_controller",
     "app.main_window.sql_clients",
     "app.main_window.team_desk",
     "app.main_window.teams",

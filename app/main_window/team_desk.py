@@ -10,18 +10,18 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSplitter, QWidget
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded
 from app.classroom.team.member import GOAL_SYMBOLS
 from app.classroom.team.replica import TeamReplica
-from app.view_models.role_picture import limit_to_role
+from app.view_models.role_topology import limit_to_role
 from app.views.console import QueryConsole
 from app.views.events_list import EventsList
 from app.views.team import TEAM_ENDED_TEXT, RolePanel
 from app.views.topology import TopologyView
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.prose import MarkdownView
+from app.widgets.markdown_view import MarkdownView
 from app.widgets.scroll_container import fit_on_screen
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.team.view import ObservedQuestion
+from engine.drill.team.role_view import ObservedQuestion
 from engine.inputs import Input
 from engine.overrides import override
 

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QWidget
 
-from app.classroom.code import InvalidJoinCodeError, parse_invitation
-from app.classroom.link import VERSION_MISMATCH_TEXT
+from app.classroom.host_connection import VERSION_MISMATCH_TEXT
+from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
 from app.classroom.messages.team import (
     END_LINE,
     InputDone,
@@ -24,7 +24,7 @@ from app.classroom.messages.team import (
     TeamRoles,
 )
 from app.classroom.team.member import TeamConnection
-from app.main_window import signature
+from app.main_window import export_signature
 from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.library import ScenarioLibrary
 from app.main_window.team_desk import TeamDesk
@@ -138,7 +138,7 @@ class TeamController(QObject):
     def ask_for_role(self, code: str = "") -> TakeRoleDialog:
         """Show the dialog for taking a role, with *code* or the join code of the team that this window hosts."""
         code = code or (self._code.join_code if self._code is not None else "")
-        dialog = TakeRoleDialog(signature.get_player_name(self._store), self._parent, code)
+        dialog = TakeRoleDialog(export_signature.get_player_name(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask_for_roles(dialog, code, name))
         dialog.role_wanted.connect(self.take_role)
         self._open_dialog(dialog)

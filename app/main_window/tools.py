@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.main_window.drill_choice import DrillSelectionController
+from app.main_window.drill_selection import DrillSelectionController
 from app.main_window.navigation import PageNavigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.help import HELP_PAGE_BY_VIEW, HelpDialog

@@ -9,7 +9,8 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QSizeGrip, QWidget
 
 from app import settings
-from app.files import folders, summary
+from app.files import folders
+from app.files import scenario_summary as summary
 from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import DrillCard

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QDialog, QVBoxLayout, QWidget
 
 from app.classroom.gui_seat import GuiSeat
-from app.classroom.led_replay import list_shown_runs
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import (
     HandLowered,
@@ -28,10 +27,11 @@ from app.classroom.messages.replies import (
 from app.classroom.models import INJECT
 from app.classroom.seat_orders import OBSERVATION_TEXTS, TAKEOVER_TEXTS, format_rewind
 from app.classroom.seat_phase import PHASE_LABELS, SeatEvent, SeatPhase
+from app.classroom.shared_replay import list_shown_runs
 from app.classroom.verdict import FINISH_LINE
 from app.learning.reflection import Reflection
+from app.main_window.host_session import HostSession
 from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
 from app.views.classroom import SeatReplay
 from app.views.debrief.reflection import ReflectionForm
 from app.views.topology import TopologyView

@@ -10,7 +10,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from app.serve.login import MalformedPacketError, PacketReader
-from app.serve.types import DEFAULT_COLLATION, NEW_TYPES_EPOCH, OLD_TYPES_EPOCH, TEXT_TOKENS, TIME_TOKENS
+from app.serve.tds_types import DEFAULT_COLLATION, NEW_TYPES_EPOCH, OLD_TYPES_EPOCH, TEXT_TOKENS, TIME_TOKENS
 from engine.tsql.scalars.types import WIDE_DECIMAL_CONTEXT, decode_code_page
 
 

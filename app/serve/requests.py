@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from app.serve import types
+from app.serve import tds_types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
 from app.serve.parameters import (
     InvalidValueError,
@@ -23,7 +23,7 @@ from app.serve.parameters import (
     quote_literal,
     read_typed_value,
 )
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 from engine.tsql.scalars.values import Scalar
 
 DEFAULT_FETCH_ROWS: Final = 20
@@ -184,18 +184,21 @@ def open_cursor(
     number = cursors.add_cursor(result)
     cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.cell_count
-    columns = types.encode_cursor_columns(result, tds)
+    columns = tds_types.encode_cursor_columns(result, tds)
     if cursor_response.scroll & ScrollOptions.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, cursor_response.rows or DEFAULT_FETCH_ROWS)
-        columns += types.encode_cursor_rows(result, cursor.block, tds)
+        columns += tds_types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
         if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.cell_count:
             del cursors.open_cursors[number]
             status = CURSOR_CLOSED
-    columns += types.encode_done(
-        types.DONE_IN_PROC, types.MORE, rows if cursor_response.scroll & ScrollOptions.AUTO_FETCH else 0, tds
+    columns += tds_types.encode_done(
+        tds_types.DONE_IN_PROC,
+        tds_types.MORE,
+        rows if cursor_response.scroll & ScrollOptions.AUTO_FETCH else 0,
+        tds,
     )
-    columns += types.encode_return_status(status)
+    columns += tds_types.encode_return_status(status)
     scroll = cursor_response.scroll & 0x1F
     forward = scroll in (ScrollOptions.FORWARD_ONLY, ScrollOptions.FAST_FORWARD)
     options = {
@@ -206,8 +209,10 @@ def open_cursor(
         "rows": rows,
     }
     for name, output in cursor_response.outputs.items():
-        columns += types.encode_return_value(output, "", "int", int(options.get(name, 0)), tds)
-    return columns + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
+        columns += tds_types.encode_return_value(output, "", "int", int(options.get(name, 0)), tds)
+    return columns + tds_types.encode_done(
+        tds_types.DONE_PROC, tds_types.MORE if more_results else 0, None, tds
+    )
 
 
 def fetch_rows(cursors: OpenCursors, fetch: FetchRequest, tds: int, more_results: bool = False) -> bytes:
@@ -217,22 +222,24 @@ def fetch_rows(cursors: OpenCursors, fetch: FetchRequest, tds: int, more_results
         raise CursorNotFoundError
     if fetch.close:
         del cursors.open_cursors[fetch.cursor]
-        return types.encode_return_status(0) + types.encode_done(
-            types.DONE_PROC, types.MORE if more_results else 0, None, tds
+        return tds_types.encode_return_status(0) + tds_types.encode_done(
+            tds_types.DONE_PROC, tds_types.MORE if more_results else 0, None, tds
         )
     output, method = b"", fetch.direction & FETCH_DIRECTION_BITS
     if method == FetchDirection.INFO:
-        output += types.encode_return_status(0)
+        output += tds_types.encode_return_status(0)
         for position, value in zip(fetch.outputs, (cursor.first_row_number, cursor.cell_count), strict=False):
-            output += types.encode_return_value(position, "", "int", value, tds)
+            output += tds_types.encode_return_value(position, "", "int", value, tds)
     else:
         status = cursor.fetch(method, fetch.row, fetch.count)
-        output += types.encode_cursor_columns(cursor.result, tds)
-        output += types.encode_cursor_rows(cursor.result, cursor.block, tds)
-        output += types.encode_done(
-            types.DONE_IN_PROC, types.MORE, cursor.fetched_count, tds
-        ) + types.encode_return_status(status)
-    return output + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
+        output += tds_types.encode_cursor_columns(cursor.result, tds)
+        output += tds_types.encode_cursor_rows(cursor.result, cursor.block, tds)
+        output += tds_types.encode_done(
+            tds_types.DONE_IN_PROC, tds_types.MORE, cursor.fetched_count, tds
+        ) + tds_types.encode_return_status(status)
+    return output + tds_types.encode_done(
+        tds_types.DONE_PROC, tds_types.MORE if more_results else 0, None, tds
+    )
 
 
 class SqlRequest(Struct, frozen=True):

@@ -15,7 +15,7 @@ from typing import Final, TextIO
 from msgspec import Struct
 
 from app.host import InputResult, RunHost, RunRecorder
-from app.serve.listener import BROWSER_PORT, LISTEN_HOST, PortUnavailableError, SqlPorts
+from app.serve.sql_ports import BROWSER_PORT, LISTEN_HOST, PortUnavailableError, SqlPorts
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
 from engine.events import Event, SqlDoneData

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from app.host import InputResult
 from app.serve import login as logins
-from app.serve import types
+from app.serve import tds_types
 from app.serve.login import (
     DEFAULT_PACKET_SIZE,
     MESSAGE_BYTES_MAX,
@@ -35,9 +35,9 @@ from app.serve.requests import (
     read_calls,
     read_transaction,
 )
-from app.serve.wire import TLS_FIRST_BYTE, SocketStream, TdsTransport, TlsContexts
+from app.serve.tds_transport import TLS_FIRST_BYTE, SocketStream, TdsTransport, TlsContexts
 from engine.constants import PRODUCT_VERSIONS
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 from engine.events import SessionData, SqlDoneData
 from engine.messages import fill_message, find_wording
 from engine.model import World
@@ -65,7 +65,7 @@ def encode_response(
     *changes*: encoded changes of the connection, which precede the last DONE. *more_results*: responses to
     further calls of the message follow. *ends*: ends of statements without messages and result sets.
     """
-    inner = types.DONE_IN_PROC if request.call else types.DONE
+    inner = tds_types.DONE_IN_PROC if request.call else tds_types.DONE
     return_value: OutputRow | None = None
     if (
         (request.outputs or request.has_return_status)
@@ -83,7 +83,7 @@ def encode_response(
         """Write the end of a statement that is not the last."""
         nonlocal end
         if end is not None:
-            output.extend(end.encode(inner, types.MORE, tds))
+            output.extend(end.encode(inner, tds_types.MORE, tds))
             end = None
 
     for part in iterate_output(messages, results, ends):
@@ -93,36 +93,36 @@ def encode_response(
         if "after_results" in part:
             if part["status"] is None or not request.call:
                 flush_end()
-                output += b"" if part["status"] is None else types.encode_return_status(part["status"])
+                output += b"" if part["status"] is None else tds_types.encode_return_status(part["status"])
                 end = StatementEnd(
-                    types.ERROR if failed else 0, part["rows"], is_call=part["status"] is not None
+                    tds_types.ERROR if failed else 0, part["rows"], is_call=part["status"] is not None
                 )
                 failed = False
         elif "columns" in part:
             flush_end()
-            output += types.encode_result_set(part, tds)
+            output += tds_types.encode_result_set(part, tds)
             end = StatementEnd(precedes_result=True, has_failed=bool(part.get("failed")))
         elif part.get("rows") is not None:
             if end is None or not end.precedes_result:
                 flush_end()
-            end = StatementEnd(types.ERROR if failed else 0, part["rows"], is_change=end is None)
+            end = StatementEnd(tds_types.ERROR if failed else 0, part["rows"], is_change=end is None)
             failed = False
         # the error belongs to the rows before it
         elif end is not None and end.has_failed and part["severity"] > 10:
-            output += types.encode_message(part, server, tds)
-            end = StatementEnd(types.ERROR)
+            output += tds_types.encode_message(part, server, tds)
+            end = StatementEnd(tds_types.ERROR)
         elif not _is_client_message(part):
             flush_end()
-            output += types.encode_message(part, server, tds)
+            output += tds_types.encode_message(part, server, tds)
             failed = failed or part["severity"] > 10
     if request.call:
         flush_end()
     output += changes
     if request.call:
         output += _encode_return_values(request, return_value, tds)
-    last_end = end or StatementEnd(types.ERROR if failed else 0)
-    kind = types.DONE_PROC if request.call else inner
-    return bytes(output + last_end.encode(kind, types.MORE if more_results else 0, tds))
+    last_end = end or StatementEnd(tds_types.ERROR if failed else 0)
+    kind = tds_types.DONE_PROC if request.call else inner
+    return bytes(output + last_end.encode(kind, tds_types.MORE if more_results else 0, tds))
 
 
 _USE_PATTERN: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
@@ -145,18 +145,18 @@ class StatementEnd(NamedTuple):
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the end as a DONE token. FreeTDS reads only the row count of the last statement of a batch."""
-        kind = types.DONE_PROC if self.is_call else kind
-        return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.is_change)
+        kind = tds_types.DONE_PROC if self.is_call else kind
+        return tds_types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.is_change)
 
 
 def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: int) -> bytes:
     values = list(result["rows"][0]) if result is not None else []
     status = values.pop(0) if request.has_return_status and values else 0
-    output = types.encode_return_status(status or 0)
+    output = tds_types.encode_return_status(status or 0)
     if request.handle is not None:
-        output += types.encode_return_value(0, "", "int", request.handle, tds)
+        output += tds_types.encode_return_value(0, "", "int", request.handle, tds)
     for (index, name, type_name), value in zip(request.outputs, values, strict=False):
-        output += types.encode_return_value(index, name, type_name, value, tds)
+        output += tds_types.encode_return_value(index, name, type_name, value, tds)
     return output
 
 
@@ -387,14 +387,14 @@ class TdsSession:
             raise ConnectionClosedError
         if change.what == "routed":
             output = self._acknowledge_login(login, build)
-            output += types.encode_routing(*self.context.get_address(change.to or ""))
-            await self._send(output + types.encode_done(tds=self._tds))
+            output += tds_types.encode_routing(*self.context.get_address(change.to or ""))
+            await self._send(output + tds_types.encode_done(tds=self._tds))
             return False
         if change.what != "connected":
             output = b"".join(
-                types.encode_message(message, self.server, self._tds) for message in change.messages or ()
+                tds_types.encode_message(message, self.server, self._tds) for message in change.messages or ()
             )
-            await self._send(output + types.encode_done(status=types.ERROR, tds=self._tds))
+            await self._send(output + tds_types.encode_done(status=tds_types.ERROR, tds=self._tds))
             return False
         await self._answer_login(login, build)
         return True
@@ -426,27 +426,27 @@ class TdsSession:
         session = self._get_session()
         self._database, self._spid = session.database, session.spid
         partner = self.context.get_partner_address(self.server, session.database)
-        output = types.encode_environment(types.DATABASE, session.database, "master")
+        output = tds_types.encode_environment(tds_types.DATABASE, session.database, "master")
         output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
-        output += types.encode_collation()
+        output += tds_types.encode_collation()
         self._language = get_language_name(session)
-        output += types.encode_environment(types.LANGUAGE, self._language)
+        output += tds_types.encode_environment(tds_types.LANGUAGE, self._language)
         output += self._encode_info(5703, f"Changed language setting to {self._language}.")
         output += self._acknowledge_login(login, build)
-        output += types.encode_environment(
-            types.PACKET_SIZE, str(login.packet_size), str(DEFAULT_PACKET_SIZE)
+        output += tds_types.encode_environment(
+            tds_types.PACKET_SIZE, str(login.packet_size), str(DEFAULT_PACKET_SIZE)
         )
-        output += types.encode_environment(types.PARTNER, partner) if partner else b""
-        await self._send(output + types.encode_done(tds=self._tds))
+        output += tds_types.encode_environment(tds_types.PARTNER, partner) if partner else b""
+        await self._send(output + tds_types.encode_done(tds=self._tds))
         self._size = login.packet_size
 
     def _acknowledge_login(self, login: LoginPacket, build: str) -> bytes:
         tds = logins.TDS_8 if login.tds_version == logins.TDS_8 else self._tds
-        return types.encode_login_ack(tds, logins.parse_build(build))
+        return tds_types.encode_login_ack(tds, logins.parse_build(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
         message = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
-        return types.encode_message(message, self.server, self._tds)
+        return tds_types.encode_message(message, self.server, self._tds)
 
     def _get_session(self) -> SqlSession:
         """Return the session in the simulated world. Raises ConnectionClosedError if it no longer exists."""
@@ -460,7 +460,7 @@ class TdsSession:
 
     async def _serve_message(self, message: TdsMessage) -> None:
         if message.kind is PacketKind.ATTENTION:  # a cancellation after the end of its batch
-            await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
+            await self._send(tds_types.encode_done(status=tds_types.ATTENTION, tds=self._tds))
             return
         # Requests wait while the server hangs or the clock is stopped.
         await self.context.wait_until_answering(self.server)
@@ -472,7 +472,7 @@ class TdsSession:
         output = b""
         if message.resets_connection:
             await self._reset_session()
-            output = types.encode_environment(types.RESET_ACKNOWLEDGED, b"", b"")
+            output = tds_types.encode_environment(tds_types.RESET_ACKNOWLEDGED, b"", b"")
         try:
             requests = self._parse_requests(message)
         except UnsupportedRequestError as problem:
@@ -486,9 +486,11 @@ class TdsSession:
             answer = await self._execute_request(request, more_results=index < len(requests))
             if answer is None:
                 await self._send(
-                    output + self._encode_changes("") + types.encode_done(status=types.ERROR, tds=self._tds)
+                    output
+                    + self._encode_changes("")
+                    + tds_types.encode_done(status=tds_types.ERROR, tds=self._tds)
                 )
-                await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
+                await self._send(tds_types.encode_done(status=tds_types.ATTENTION, tds=self._tds))
                 return
             output += answer
             if self.end_reason:
@@ -508,8 +510,8 @@ class TdsSession:
 
     def _encode_failure(self, number: int, text: str, severity: int = 16) -> bytes:
         message = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
-        return types.encode_message(message, self.server, self._tds) + types.encode_done(
-            status=types.ERROR, tds=self._tds
+        return tds_types.encode_message(message, self.server, self._tds) + tds_types.encode_done(
+            status=tds_types.ERROR, tds=self._tds
         )
 
     async def _reset_session(self) -> None:
@@ -580,20 +582,20 @@ class TdsSession:
         used = _USE_PATTERN.match(text)
         is_unchanged = used is not None and used[1].lower() == session.database.lower()
         if session.database != self._database or is_unchanged:
-            output += types.encode_environment(types.DATABASE, session.database, self._database)
+            output += tds_types.encode_environment(tds_types.DATABASE, session.database, self._database)
             output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
         language = get_language_name(session)
         if language != self._language:
-            output += types.encode_environment(types.LANGUAGE, language, self._language)
+            output += tds_types.encode_environment(tds_types.LANGUAGE, language, self._language)
             self._language = language
         current = max(1, session.transaction_id) if session.transactions else 0
         if current != self._transaction:
             if self._transaction:
-                kind = types.ROLLBACK if failed or "ROLLBACK" in text.upper() else types.COMMIT
-                output += types.encode_environment(kind, b"", struct.pack("<Q", self._transaction))
+                kind = tds_types.ROLLBACK if failed or "ROLLBACK" in text.upper() else tds_types.COMMIT
+                output += tds_types.encode_environment(kind, b"", struct.pack("<Q", self._transaction))
             if current:
-                output += types.encode_environment(types.BEGIN, struct.pack("<Q", current), b"")
+                output += tds_types.encode_environment(tds_types.BEGIN, struct.pack("<Q", current), b"")
             self._transaction = current
         return output
 

@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from app.files.folders import make_file_private
-from app.storage import problems
-from app.storage.problems import (
+from app.storage import storage_errors
+from app.storage.storage_errors import (
     StorageError,
     StorageProblemKind,
     build_missing_error,
@@ -206,7 +206,7 @@ def open_database(folder: Path) -> ProfileDatabase:
         raise StorageError(StorageProblemKind.CANNOT_OPEN, sentence) from error
     refuse_special_files(file, *(file.with_name(file.name + end) for end in SIDE_FILE_SUFFIXES))
     if not file.exists():
-        problems.remove_journal_mark(folder)
+        storage_errors.remove_journal_mark(folder)
     with _translate_errors(file):
         connection = _connect_exclusively(file)
         try:

@@ -13,7 +13,12 @@ from typing import Final
 
 from app.files import atomic_write
 from app.storage.database import APPLICATION_ID, check_integrity
-from app.storage.problems import StorageError, StorageProblemKind, build_storage_error, refuse_special_files
+from app.storage.storage_errors import (
+    StorageError,
+    StorageProblemKind,
+    build_storage_error,
+    refuse_special_files,
+)
 from app.words.language import tr
 
 EXPORT_FORMAT: Final = "mirrordrill profile export"

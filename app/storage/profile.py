@@ -14,12 +14,12 @@ from typing import Final, Self
 
 from app.files.folders import get_profile_folder
 from app.learning.reflection import Reflection
-from app.storage import problems, results, runs
+from app.storage import results, runs, storage_errors
 from app.storage.database import ProfileDatabase, check_integrity, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, StoredBranch, UnfinishedRun
 from app.storage.settings import DraftStore, ProfileSettings, SettingKey
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 
 
 def open_profile(folder: Path | None = None) -> Profile:
@@ -42,7 +42,7 @@ class Profile:
     def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
-        self._stored_mark = problems.read_journal_mark(self.file.parent)
+        self._stored_mark = storage_errors.read_journal_mark(self.file.parent)
         """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
@@ -77,7 +77,7 @@ class Profile:
                 runs.append_line(db, run_id, line.tick, line.text)
             runs.store_position(db, run_id, tick)
         if journal:
-            problems.write_journal_mark(self.file.parent, run_id, len(journal))
+            storage_errors.write_journal_mark(self.file.parent, run_id, len(journal))
         return run_id
 
     def append_line(self, run_id: RunId, tick: int, line: str) -> None:
@@ -87,7 +87,7 @@ class Profile:
         """
         with self._database.run_transaction() as db:
             lines = runs.append_line(db, run_id, tick, line)
-        problems.write_journal_mark(self.file.parent, run_id, lines)
+        storage_errors.write_journal_mark(self.file.parent, run_id, lines)
 
     def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Store the hash of the world at *tick*. A resumed run must have the same hash at this tick."""
@@ -124,11 +124,11 @@ class Profile:
         with self._database.run_transaction() as db:
             for run_id in doomed:
                 runs.delete_finished_run(db, run_id)
-            mark = problems.read_journal_mark(self.file.parent)
+            mark = storage_errors.read_journal_mark(self.file.parent)
             if (
                 mark is not None and mark.run_id in doomed
             ):  # inside the transaction: a mark without its run would be reported as a lost run at the next start
-                problems.remove_journal_mark(self.file.parent)
+                storage_errors.remove_journal_mark(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 

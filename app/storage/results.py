@@ -14,7 +14,7 @@ from app.storage.tables import FINISHED, format_utc_now, parse_utc_time
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import compute_sha256
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 
 
 class ResultRow(Struct, frozen=True):

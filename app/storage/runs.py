@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from app.learning.reflection import Reflection
-from app.storage.problems import JournalMark
+from app.storage.storage_errors import JournalMark
 from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, parse_utc_time
 from app.words.language import tr
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from app.view_models.failover_moment import phases
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 from engine.events import ClientData, Event, FailoverData, FaultData, StateData, get_data
 from engine.model import Tick, to_ticks
 

@@ -8,15 +8,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import fields
 
-from app.view_models.faces import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
-from app.view_models.offers import ActionTarget
-from app.view_models.picture import build_topology_contents, list_copy_displays
+from app.view_models.action_offers import ActionTarget
+from app.view_models.topology_builder import build_topology_contents, list_copy_displays
+from app.view_models.topology_contents import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
 from engine.inputs import InputError
 from engine.model import World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 NAMED_DATABASES_MAX: Final = 4
 """Maximum number of databases that are listed by name. More are only counted, because their names would cover

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
-from app.learning.memory import PracticedRun, SkillEstimate, estimate_skills
+from app.files.scenario_summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.learning.next_drills import DrillCandidate, DrillRecommendation, recommend_drills
+from app.learning.skill_estimates import PracticedRun, SkillEstimate, estimate_skills
 from app.storage import ResultRow, ScenarioResults, group_results_by_scenario
 from engine.drill.judging.report import compute_calibration
-from engine.drill.judging.shapes import Calibration, ReportRow
+from engine.drill.judging.report_types import Calibration, ReportRow
 from engine.drill.running.modes import DrillMode
 
 

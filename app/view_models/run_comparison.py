@@ -9,8 +9,8 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import describe_input
 from app.words.localization import localize as said_of
+from engine.drill.judging.report_types import ItemJson, Report
 from engine.drill.judging.score import DEDUCTION_NAMES
-from engine.drill.judging.shapes import ItemJson, Report
 
 BETTER, WORSE = "better", "worse"
 

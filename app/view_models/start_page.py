@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict, Unpack
 from msgspec import Struct
 
 from app.files.learning_paths import LearningPath, get_position_in_path, load_learning_paths
-from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
+from app.files.scenario_summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging import skills
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PASS_SCORE_MIN: Final = 60.0
-"""Points that pass a drill, the same limit as RATINGS in app/learning/memory.py."""
+"""Points that pass a drill, the same limit as RATINGS in app/learning/skill_estimates.py."""
 
 SHORT_LABELS: Final = {
     "mirroring": mark("Mirroring"),

@@ -11,8 +11,8 @@ from app.words.formatting import format_run_tick
 from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.shapes import Report
-from engine.drill.par.account import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
+from engine.drill.judging.report_types import Report
+from engine.drill.par.regret_analysis import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
 

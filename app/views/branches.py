@@ -29,7 +29,7 @@ from app.widgets import theme
 from app.widgets.ask_text import ask_text
 from app.widgets.axes import TimeAxis, ValueAxis, compute_value_range
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import make_selected_row_current, set_accessible_box_name
+from app.widgets.screen_reader import make_selected_row_current, set_accessible_box_name
 from app.words import formatting
 from app.words.formatting import KB, PER_S
 from app.words.language import mark, tr

@@ -13,7 +13,7 @@ from app.view_models.cluster_manager import ClusterAction, ClusterRow
 from app.widgets import theme
 from app.widgets.bars import build_menu_button, enable_context_menu
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
 from engine.events import Event

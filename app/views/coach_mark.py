@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QWidget
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
 from app.widgets.layouts import build_widget_column
-from app.widgets.reader import announce_text
+from app.widgets.screen_reader import announce_text
 from engine.overrides import override
 
 BUBBLE_GAP_PX: Final = 12

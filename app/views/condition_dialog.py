@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
 from app.widgets.layouts import build_widget_column, mark_primary
-from app.widgets.reader import announce_text, set_accessible_box_name
+from app.widgets.screen_reader import announce_text, set_accessible_box_name
 from app.words.language import tr
 
 TYPING_PAUSE_MS: Final = 900

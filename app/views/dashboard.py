@@ -19,14 +19,14 @@ from app.view_models.dashboard import (
 )
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, to_ticks
-from engine.protocol.groups import FailoverPrecondition, list_preconditions
+from engine.protocol.group_policies import FailoverPrecondition, list_preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QStyle, QWi
 
 from app.widgets.docks import DOCK_SPECS
 from app.widgets.layouts import build_row
-from app.widgets.prose import MarkdownView
-from app.widgets.reader import make_selected_row_current
+from app.widgets.markdown_view import MarkdownView
+from app.widgets.screen_reader import make_selected_row_current
 from app.widgets.scroll_container import fit_on_screen, set_readable_minimum_size
 from app.words import language
 from app.words.language import tr

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSize
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import set_accessible_box_name
-from app.widgets.signs import draw_grid_lines
+from app.widgets.scene_symbols import draw_grid_lines
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn

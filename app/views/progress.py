@@ -20,15 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.learning.memory import SkillEstimate
 from app.learning.next_drills import DrillRecommendation
+from app.learning.skill_estimates import SkillEstimate
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import EmptySpace, build_row, build_widget_column
 from app.widgets.tables import TableColumn, TableModel, TableView, get_cell_style
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill.judging.shapes import Calibration
+from engine.drill.judging.report_types import Calibration
 from engine.drill.judging.skills import load_skills
 from engine.overrides import override
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.view_models.course import RunTimeline, start_timeline
+from app.view_models.run_timeline import RunTimeline, start_timeline
 from app.widgets import theme
 from app.widgets.strip import TimelineStrip
 from engine.constants import TICKS_PER_S

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.failover_moment.moment import FailoverPhase, measure_phases
+from app.view_models.failover_moment.failover_view import FailoverPhase, measure_phases
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
@@ -29,7 +29,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.running.comparison import MIRRORING
+from engine.drill.running.published_comparison import MIRRORING
 from engine.events import Event
 from engine.model import Failover, World
 from engine.overrides import override

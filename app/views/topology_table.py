@@ -7,7 +7,14 @@ from msgspec import Struct
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
-from app.view_models.faces import (
+from app.view_models.action_offers import ActionOffer, ActionTarget, list_action_offers
+from app.view_models.topology_builder import (
+    HasPermissions,
+    build_topology_contents,
+    hide_unknown_facts,
+    list_copy_displays,
+)
+from app.view_models.topology_contents import (
     SERVER_KIND_LABELS,
     ClientDisplay,
     CopyDisplay,
@@ -15,13 +22,6 @@ from app.view_models.faces import (
     ServerDisplay,
     StatusIndicator,
     TopologyContents,
-)
-from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
-from app.view_models.picture import (
-    HasPermissions,
-    build_topology_contents,
-    hide_unknown_facts,
-    list_copy_displays,
 )
 from app.widgets.bars import build_menu_button, enable_context_menu
 from app.widgets.layouts import build_row, build_widget_column

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QToolBar, QToolButton, QWidget
 
 from app.widgets import theme
-from app.widgets.reader import close_menu_after_use
+from app.widgets.screen_reader import close_menu_after_use
 from app.words.language import tr
 
 

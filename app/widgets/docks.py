@@ -92,10 +92,10 @@ def _accept_any_world(_: World) -> object:
 
 def _can_be_mirrored(world: World) -> object:
     from app.view_models import (
-        group_picture,  # this import loads the engine, which is not needed when the window opens
+        group_topology,  # this import loads the engine, which is not needed when the window opens
     )
 
-    return group_picture.uses_mirroring(world)
+    return group_topology.uses_mirroring(world)
 
 
 class DockSpec(Struct, frozen=True):
@@ -159,7 +159,7 @@ DOCK_SPECS: Final = (
     DockSpec("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT_AREA, 1, "logs", "Alt+6", shows_truth=True),
     DockSpec("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT_AREA, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
-    DockSpec("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT_AREA, 0, "topology", "Alt+8",
+    DockSpec("ledger", mark("Faults"), "app.views.fault_table:FaultLedger", _RIGHT_AREA, 0, "topology", "Alt+8",
          action_text=mark("Fault ledger"), profiles=(INSTRUCTOR_PROFILE, AUTHOR_PROFILE), shows_truth=True, is_extra=True),
     DockSpec("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT_AREA, 1, "topology", "Alt+9 | F7",
          action_text=mark("Topology as a table"), profiles=(), shows_truth=True, is_extra=True),
@@ -171,7 +171,7 @@ DOCK_SPECS: Final = (
     DockSpec("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT_AREA, 1, "availability_groups",
          action_text=mark("Failover Cluster Manager"), profiles=(LEARNER_PROFILE, INSTRUCTOR_PROFILE), is_extra=True,
          is_available=lambda world: world.clusters, absent_message=mark("This drill has no cluster.")),
-    DockSpec("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT_AREA, 1, "brief",
+    DockSpec("facilitator", mark("For the instructor"), "app.views.instructor_panel:InstructorPanel", _LEFT_AREA, 1, "brief",
          action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR_PROFILE,), shows_truth=True,
          is_extra=True),
 )  # fmt: skip

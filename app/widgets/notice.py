@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolBu
 from app.widgets import theme
 from app.widgets.input_guard import get_input_guard
 from app.widgets.layouts import build_row
-from app.widgets.reader import announce_text, has_keyboard_focus
+from app.widgets.screen_reader import announce_text, has_keyboard_focus
 from app.words.language import tr
 from engine.overrides import override
 

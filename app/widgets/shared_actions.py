@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import ActionOffer, ActionTarget, list_action_offers
+from app.view_models.action_offers import ActionOffer, ActionTarget, list_action_offers
 from app.widgets import theme
 from app.widgets.tables import escape_tip
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.view_models.course import (
+from app.view_models.run_timeline import (
     ASYNCHRONOUS,
     CLIENTS_IDLE,
     DOWN,
@@ -33,7 +33,7 @@ from app.view_models.course import (
     TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.reader import announce_text
+from app.widgets.screen_reader import announce_text
 from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting

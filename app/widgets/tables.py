@@ -43,7 +43,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.reader import make_selected_row_current
+from app.widgets.screen_reader import make_selected_row_current
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override

@@ -15,7 +15,7 @@ from app.words import language
 from app.words.language import mark, tr, trn
 from engine import localization
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.shapes import Calibration
+from engine.drill.judging.report_types import Calibration
 from engine.tables import read_table
 
 NO_VALUE: Final = "–"

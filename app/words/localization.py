@@ -13,7 +13,7 @@ from app.words.formatting import format_run_tick
 from app.words.language import tr
 from engine.drill.judging.mistakes import Mistake
 from engine.localization import LocalizableMessage
-from engine.verbs.lines import describe_line
+from engine.verbs.input_lines import describe_line
 
 
 def localize(text: str) -> str:

@@ -3,7 +3,7 @@
 from engine.availability.policy import AvailabilityPolicy
 from engine.availability.role import GroupRole
 from engine.cluster.roles import KINDS
-from engine.protocol.groups import POLICIES
+from engine.protocol.group_policies import POLICIES
 
 POLICIES["availability"] = AvailabilityPolicy()
 KINDS["availability"] = GroupRole()

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from engine.availability import failover, replicas
 from engine.cluster import config
+from engine.flow.failover_times import FailoverCause
 from engine.flow.kernel import SMALL_KB
-from engine.flow.recovery import FailoverCause
 from engine.model import DatabaseCopy, World
-from engine.protocol import causes
+from engine.protocol import loss_causes
 
 OVERHEAD_S: Final = failover.DATABASES_OPEN_S + failover.LISTENER_ONLINE_S
 """Toverhead of the formulas, in seconds. The documentation says "usually short and constant"; the value is
@@ -109,8 +109,8 @@ def _estimate_detection_s(world: World, copy: DatabaseCopy, cause: str) -> tuple
     if cause == "hang":
         return timeout_s, "HEALTH_CHECK_TIMEOUT"
     if (
-        cause in causes.LOST_PART_BY_FAULT
-        and causes.FAILOVER_CAUSE_BY_FAULT.get(cause) not in SERVICE_STOP_CAUSES
+        cause in loss_causes.LOST_PART_BY_FAULT
+        and loss_causes.FAILOVER_CAUSE_BY_FAULT.get(cause) not in SERVICE_STOP_CAUSES
     ):
         cluster = world.clusters[node.cluster]
         has_same_subnet = node.subnet == lead.subnet

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.availability import movement, replicas
 from engine.cluster import config, roles
 from engine.events import FailoverData
-from engine.flow.recovery import compute_undo_s
+from engine.flow.failover_times import compute_undo_s
 from engine.localization import LocalizableMessage, build_message, mark
 from engine.model import (
     AvailabilityGroup,
@@ -30,7 +30,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import causes, commits, errorlog, lineage, names, network, streams
+from engine.protocol import commits, errorlog, lineage, loss_causes, name_resolution, network, streams
 
 DATABASES_OPEN_S: Final = 2.5
 """Time from the end of redo until the databases of the new primary are open.
@@ -171,7 +171,7 @@ def _was_moved_in_cluster(world: World, group: AvailabilityGroup, server: str) -
 def _begin_database_failover(
     world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str, asked_tick: int
 ) -> None:
-    cause, failed_tick = causes.find_loss_cause(world, group.primary, copy.server)
+    cause, failed_tick = loss_causes.find_loss_cause(world, group.primary, copy.server)
     if kind == "manual":
         cause, failed_tick = "manual", asked_tick
     elif kind == "role-move":
@@ -538,7 +538,7 @@ def register_in_dns(world: World, server: str, listener: AvailabilityListener) -
     online = next((address for address in listener.addresses if address.rpartition(".")[0] == subnet), "")
     if online:
         addresses = listener.addresses if listener.register_all else (online,)
-        names.register_name(world, listener.name, addresses, online, listener.record_ttl_s)
+        name_resolution.register_name(world, listener.name, addresses, online, listener.record_ttl_s)
 
 
 HANDLERS: Final[Handlers] = {

@@ -21,8 +21,8 @@ from engine.model import (
     World,
 )
 from engine.overrides import override
-from engine.protocol import errorlog, groups, serving, streams
-from engine.protocol.groups import FailoverPrecondition, StreamParameters
+from engine.protocol import errorlog, group_policies, serving, streams
+from engine.protocol.group_policies import FailoverPrecondition, StreamParameters
 
 SYNCHRONOUS_COMPRESSION_TRACE_FLAG: Final = 9592
 """Trace flag that turns on compression of the log to synchronous secondaries. Since 2016 it is off by
@@ -83,7 +83,7 @@ def _is_routing_target(world: World, copy: DatabaseCopy, group: AvailabilityGrou
     )
 
 
-class AvailabilityPolicy(groups.GroupPolicy):
+class AvailabilityPolicy(group_policies.GroupPolicy):
     """Policy of availability groups: one primary, several secondaries, and a cluster that assigns the roles."""
 
     @override
@@ -208,7 +208,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if own_availability.role is ReplicaRole.RESOLVING and not self.can_read(copy, True):
             return SqlError(983 if own_availability.quorum else 988, copy.database)
         if copy.disk_failed:
-            return groups.NO_GROUP.find_refusal(copy)
+            return group_policies.NO_GROUP.find_refusal(copy)
         if own_availability.role is not ReplicaRole.PRIMARY:
             if own_availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)

@@ -13,7 +13,7 @@ from engine.model import (
     ResourceState,
     World,
 )
-from engine.protocol.groups import FailoverPrecondition
+from engine.protocol.group_policies import FailoverPrecondition
 
 
 def list_preconditions(world: World, database: str) -> list[FailoverPrecondition]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from engine.availability import failover, movement, replicas
-from engine.cluster import clusterlog, config, roles
+from engine.cluster import cluster_log, config, roles
 from engine.localization import build_message
 from engine.model import (
     AvailabilityGroup,
@@ -69,13 +69,13 @@ class GroupRole(roles.RoleKind):
                 build_message("the SQL Server service is not running"),
                 SERVICE_LOSS_DETECTION_S,
             )
-            signs = clusterlog.SERVICE_DOWN_TEXTS
+            signs = cluster_log.SERVICE_DOWN_TEXTS
         elif instance.hung and _compute_health_delay_s(group) < _compute_lease_expiry_s(group):
             message, delay_s = (
                 build_message("no answer within the health check timeout"),
                 _compute_health_delay_s(group),
             )
-            signs = (clusterlog.LOST_DIAGNOSTICS_TEXT, _NOT_HEALTHY)
+            signs = (cluster_log.LOST_DIAGNOSTICS_TEXT, _NOT_HEALTHY)
         elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_SLOWDOWN_FACTOR:
             message, delay_s = build_message("the lease was not renewed"), _compute_lease_expiry_s(group)
             signs = ("Availability Group lease is no longer valid",)
@@ -98,7 +98,7 @@ class GroupRole(roles.RoleKind):
         else:
             return roles.RoleProblem()
         return roles.RoleProblem(
-            message, delay_s, clusterlog.build_failure_lines(_LINE_PREFIX.format(group.name), *signs)
+            message, delay_s, cluster_log.build_failure_lines(_LINE_PREFIX.format(group.name), *signs)
         )
 
     def can_restart(self, world: World, role: ClusterRole) -> bool:
@@ -166,7 +166,7 @@ class GroupRole(roles.RoleKind):
             if _is_damaged(world, server, database):
                 errorlog.write_message(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
-            clusterlog.write_cluster_log_line(
+            cluster_log.write_cluster_log_line(
                 world, role.owner, "INFO", "RES", f"{_LINE_PREFIX.format(group.name)} {text}"
             )
         failover.close_replica(
@@ -235,7 +235,7 @@ def finish_login(world: World, name: str, node: str, step: int) -> None:
         refused = kind.bring_online(world, role, node)
     else:
         refused = build_message("the cluster could not log in to SQL Server within {n} s", n=LOGIN_TIMEOUT_S)
-        clusterlog.write_cluster_log_line(
+        cluster_log.write_cluster_log_line(
             world, node, "ERR", "RES", f"{_LINE_PREFIX.format(name)} Failed to connect to SQL Server"
         )
     if refused:
@@ -295,7 +295,7 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
         "Failed to run diagnostics command",
         "The user does not have permission to perform this action.",
     ):
-        clusterlog.write_cluster_log_line(world, node, "ERR", "RES", f"{head} {text}")
+        cluster_log.write_cluster_log_line(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
         replicas.set_replica_state(
             world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_REASON

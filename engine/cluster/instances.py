@@ -7,13 +7,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, failure_limits, roles
+from engine.cluster import cluster_log, config, failure_limits, roles
 from engine.events import FailoverData
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.localization import build_message, mark
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
 from engine.overrides import override
-from engine.protocol import causes, disks, errorlog, network, service, serving, streams
+from engine.protocol import disks, errorlog, loss_causes, network, service, serving, streams
 from engine.protocol.files import NO_PATH
 
 # --- moves of a failover cluster instance between nodes, recorded as failovers of its databases -----------
@@ -50,7 +50,7 @@ def begin_move(world: World, server: str, node: str, transition: str) -> None:
     """Record that the instance *server* moves to *node*, as a failover of each of its databases."""
     _cancel_pending_moves(world, server, build_message("the role moved to another node"))
     instance = world.instances[server]
-    cause, failed_tick = causes.find_loss_cause(world, server, None)
+    cause, failed_tick = loss_causes.find_loss_cause(world, server, None)
     ordered = transition == "move"
     for (copy_server, database), copy in sorted(world.copies.items()):
         if copy_server != server or copy.source is None:
@@ -222,7 +222,7 @@ class InstanceRole(roles.RoleKind):
             return roles.RoleProblem(
                 message,
                 LOOKS_ALIVE_INTERVAL_S,
-                clusterlog.build_failure_lines(head, *clusterlog.SERVICE_DOWN_TEXTS),
+                cluster_log.build_failure_lines(head, *cluster_log.SERVICE_DOWN_TEXTS),
             )
         if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
             message, delay_s = (
@@ -230,7 +230,7 @@ class InstanceRole(roles.RoleKind):
                 instance.health_check_timeout_ms / 1000,
             )
             return roles.RoleProblem(
-                message, delay_s, clusterlog.build_failure_lines(head, clusterlog.LOST_DIAGNOSTICS_TEXT)
+                message, delay_s, cluster_log.build_failure_lines(head, cluster_log.LOST_DIAGNOSTICS_TEXT)
             )
         disk = next(iter(config.find_failed_disks(world, role)), "")
         broken_resource = disk or next((resource.name for resource in role.resources if resource.failed), "")

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, quarantine, quorum, roles
+from engine.cluster import cluster_log, config, quarantine, quorum, roles
 from engine.events import ClusterData
 from engine.inputs import InputError
 from engine.localization import build_message
@@ -226,14 +226,14 @@ def _remove_lost_node(world: World, name: str, winner: list[str] | None) -> None
     if config.is_running(world, node):
         for other_node in winner or ():
             _log_unreachable(world, name, other_node)
-        clusterlog.write_cluster_log_line(
+        cluster_log.write_cluster_log_line(
             world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})"
         )
-        clusterlog.write_cluster_log_line(
+        cluster_log.write_cluster_log_line(
             world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop"
         )
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
-        clusterlog.write_cluster_log_line(world, name, "WARN", "RHS", terminated)
+        cluster_log.write_cluster_log_line(world, name, "WARN", "RHS", terminated)
         world.emit(
             ClusterData(what="quorum lost"), build_message("{node} has lost quorum", node=name), server=name
         )
@@ -253,7 +253,7 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
         ("WARN", "NDP", f"All routes for route (virtual) local {ends[1]} to remote {ends[0]} are down"),
         ("WARN", "NODE", f"Node {world.nodes[node].number}: Connection to Node {number} is broken. {reason}"),
     ):
-        clusterlog.write_cluster_log_line(world, node, level, component, text)
+        cluster_log.write_cluster_log_line(world, node, level, component, text)
 
 
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
@@ -434,7 +434,7 @@ def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
         for name in group:
             node = world.nodes[name]
             if newer and not node.outdated:
-                clusterlog.write_cluster_log_line(world, name, "ERR", "QUORUM", NEWER_TAG_LOG_LINE)
+                cluster_log.write_cluster_log_line(world, name, "ERR", "QUORUM", NEWER_TAG_LOG_LINE)
                 text = build_message(
                     "{node} cannot form the cluster: the witness has a newer Paxos tag", node=name
                 )

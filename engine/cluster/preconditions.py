@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from engine.cluster import config, failure_limits, instances, roles
 from engine.localization import build_message
 from engine.model import ClusterRole, Node, ResourceState, World
-from engine.protocol.groups import FailoverPrecondition
+from engine.protocol.group_policies import FailoverPrecondition
 
 
 def list_instance_preconditions(world: World, database: str) -> list[FailoverPrecondition]:

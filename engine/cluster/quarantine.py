@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from engine.cluster import clusterlog, quorum
+from engine.cluster import cluster_log, quorum
 from engine.events import ClusterData
 from engine.localization import build_message
 from engine.model import Handlers, UngracefulExits, World, to_ticks
@@ -57,7 +57,7 @@ def record_exit(world: World, observer: str, node: str) -> None:
     world.exits[node] = UngracefulExits(quarantined_until=end_tick)
     world.call_at(end_tick, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
-    clusterlog.write_cluster_log_line(world, observer, "WARN", "NODE", text)
+    cluster_log.write_cluster_log_line(world, observer, "WARN", "NODE", text)
     text = build_message(
         "{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent)
     )

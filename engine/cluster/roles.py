@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
-from engine.cluster import clusterlog, config, failure_limits
+from engine.cluster import cluster_log, config, failure_limits
 from engine.events import ClusterData
 from engine.localization import LocalizableMessage, build_message
 from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World
@@ -274,7 +274,7 @@ def _fail_over(
             f"failoverThresholdSetting {failure_limits.get_displayed_threshold(role)}, "
             f"computedFailoverThreshold {failures_max}"
         )
-        clusterlog.write_cluster_log_line(world, node, "WARN", "RCM", line)
+        cluster_log.write_cluster_log_line(world, node, "WARN", "RCM", line)
         text = build_message(
             "role {role} remains failed: {n} failures in {hours} h",
             role=role.name,
@@ -314,17 +314,17 @@ def _log_failure(
     [DOC: group health events]
     """
     for level, text in log_lines:
-        clusterlog.write_cluster_log_line(world, role.owner, level, "RES", text)
+        cluster_log.write_cluster_log_line(world, role.owner, level, "RES", text)
     if log_lines:
         text = f"Resource {resource} IsAlive has indicated failure."
-        clusterlog.write_cluster_log_line(world, role.owner, "WARN", "RHS", text)
+        cluster_log.write_cluster_log_line(world, role.owner, "WARN", "RHS", text)
     write_failure_notification(world, role.owner, resource)
 
 
 def write_failure_notification(world: World, node: str, resource: str) -> None:
     """Log that the resource host has reported the failure of a resource. [DOC: group health events]."""
     text = f"HandleMonitorReply: FAILURENOTIFICATION for '{resource}', gen(0) result 1/0."
-    clusterlog.write_cluster_log_line(world, node, "INFO", "RCM", text)
+    cluster_log.write_cluster_log_line(world, node, "INFO", "RCM", text)
 
 
 def count_failures(world: World, name: str) -> tuple[int, int]:
@@ -375,7 +375,7 @@ def move_role(world: World, node: str, role: ClusterRole, target: str | None = N
         known_nodes = (name for name in (role.owner, target_node) if name in world.nodes)
         ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known_nodes)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
-        clusterlog.write_cluster_log_line(
+        cluster_log.write_cluster_log_line(
             world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}"
         )
         text = build_message(
@@ -473,12 +473,12 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             return
         declined = kind.bring_online(world, pending, target)
         if not declined:
-            clusterlog.write_cluster_log_line(
+            cluster_log.write_cluster_log_line(
                 world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}"
             )
             return
         role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
-        clusterlog.write_cluster_log_line(
+        cluster_log.write_cluster_log_line(
             world,
             target,
             "ERR",
@@ -534,7 +534,7 @@ def report_online(world: World, name: str, owner: str) -> None:
     ):
         return
     _change_role(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
-    clusterlog.write_cluster_log_line(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
+    cluster_log.write_cluster_log_line(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
     emit_role_event(
         world,
         owner,

@@ -8,12 +8,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.events import FailoverData
-from engine.flow.recovery import compute_undo_s
+from engine.flow.failover_times import compute_undo_s
 from engine.localization import build_message, mark
 from engine.mirroring import quorum, redo, roles
 from engine.mirroring.roles import StateChangeCause
 from engine.model import DatabaseCopy, DbState, Failover, FieldOf, Key, Role, World
-from engine.protocol import causes, commits, errorlog, lineage, network, streams
+from engine.protocol import commits, errorlog, lineage, loss_causes, network, streams
 
 
 def _update_failover(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
@@ -57,12 +57,12 @@ def _begin_failover(
         and mirror.mirroring.partner is not None
         and mirror.stream is not None
     )
-    cause, failed_tick = causes.find_loss_cause(world, mirror.mirroring.partner, mirror.server)
+    cause, failed_tick = loss_causes.find_loss_cause(world, mirror.mirroring.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
     source = world.flow.get_stream_source(mirror.stream)
     principal = world.copies[world.sources[source]]
-    phases = causes.draw_phase_durations(world, mirror.stream, "forced" if kind == "forced" else cause)
+    phases = loss_causes.draw_phase_durations(world, mirror.stream, "forced" if kind == "forced" else cause)
     failover = Failover(
         guid=mirror.mirroring.guid,
         database=mirror.database,

@@ -10,7 +10,7 @@ from typing import Final
 from engine.constants import PAGE_READ_INTERVAL_S, PAGE_REPAIR_S, TICKS_PER_S
 from engine.messages import Message, fill_message
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, to_ticks
-from engine.protocol import disks, errorlog, files, groups, statements, volumes
+from engine.protocol import disks, errorlog, files, group_policies, statements, volumes
 
 UNREPAIRABLE_PAGES: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
@@ -43,7 +43,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
     # redo reads the page again when data movement resumes
     is_suspended = copy.availability.suspended is not None
@@ -66,7 +66,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
     """Return whether the page can be repaired, and another copy that may supply it is intact there."""
-    sources = groups.get_policy(copy).find_page_sources(world, copy)
+    sources = group_policies.get_policy(copy).find_page_sources(world, copy)
     return _is_intact(world, copy.database, page, sources) and page not in UNREPAIRABLE_PAGES
 
 
@@ -76,7 +76,7 @@ def _is_intact(world: World, database: str, page: int, servers: list[str]) -> bo
 
 def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     copy = world.copies[key]
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     if tried:
         _record_repair(world, key, page, status=6)
         errorlog.write_message(world, key[0], 1481, f"(1:{page})", key[1])
@@ -97,7 +97,7 @@ def on_page_received(world: World, server: str, database: str, page: int) -> Non
     if copy is None or page not in copy.bad_pages:
         return
     if not _is_intact(
-        world, database, page, groups.get_policy(copy).find_page_sources(world, copy, waiting=True)
+        world, database, page, group_policies.get_policy(copy).find_page_sources(world, copy, waiting=True)
     ):
         _leave_damaged(world, key, page, tried=True)
         return
@@ -106,8 +106,8 @@ def on_page_received(world: World, server: str, database: str, page: int) -> Non
     )
     _record_repair(world, key, page, status=5)
     errorlog.write_message(world, server, 1461, f"(1:{page})", database)
-    if groups.get_policy(copy).is_follower(copy):
-        groups.get_policy(copy).resume_after_page(world, key)
+    if group_policies.get_policy(copy).is_follower(copy):
+        group_policies.get_policy(copy).resume_after_page(world, key)
 
 
 def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:

@@ -9,11 +9,11 @@ from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.overrides import override
-from engine.protocol import errorlog, groups, network, streams
-from engine.protocol.groups import FailoverPrecondition, StreamParameters
+from engine.protocol import errorlog, group_policies, network, streams
+from engine.protocol.group_policies import FailoverPrecondition, StreamParameters
 
 
-class MirroringPolicy(groups.GroupPolicy):
+class MirroringPolicy(group_policies.GroupPolicy):
     """Policy of mirroring sessions: two partners, of which one writes, and an optional witness."""
 
     @override
@@ -54,7 +54,7 @@ class MirroringPolicy(groups.GroupPolicy):
         if copy.mirroring.role is Role.MIRROR:
             return SqlError(954, copy.database)
         if copy.disk_failed:
-            return groups.NO_GROUP.find_refusal(copy)
+            return group_policies.NO_GROUP.find_refusal(copy)
         if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
             return SqlError(952, copy.database)
         if copy.recovering:

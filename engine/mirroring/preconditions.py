@@ -5,7 +5,7 @@ from typing import Final
 from engine.localization import LocalizableMessage, build_message, mark
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
-from engine.protocol.groups import FailoverPrecondition
+from engine.protocol.group_policies import FailoverPrecondition
 
 MIRROR_LOST_PRINCIPAL: Final = build_message("the mirror has lost the principal")
 """Precondition that comes first in every automatic failover."""

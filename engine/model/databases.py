@@ -246,7 +246,7 @@ class Group(Struct, frozen=True, kw_only=True, gc=False):
     """Group of copies: the partners of a mirroring session, or the replicas of an availability group."""
 
     kind: str
-    """"mirroring" or "availability". It selects the policy in engine/protocol/groups.py."""
+    """"mirroring" or "availability". It selects the policy in engine/protocol/group_policies.py."""
     databases: tuple[str, ...]
 
 

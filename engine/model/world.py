@@ -17,7 +17,6 @@ from typing import Any, Final, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.chance import RandomStream
 from engine.commits import Commit
 from engine.constants import DEFAULT_START_TIMES, TICKS_PER_S
 from engine.events import Event, EventData
@@ -29,6 +28,7 @@ from engine.model.clusters import Cluster, ClusterConfig, Node, UngracefulExits
 from engine.model.databases import Contact, DatabaseCopy, Failover, Group, Membership, WitnessRecord
 from engine.model.instances import Computer, Instance, Link
 from engine.model.times import Key, Tick, TimerName, to_ticks
+from engine.random_streams import RandomStream
 
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 

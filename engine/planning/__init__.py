@@ -1,7 +1,7 @@
 """Planner: advice on a link, a safety level and a workload, computed with the flow model."""
 
 from engine.planning.advice import FindingSeverity, PlanFinding, list_findings
-from engine.planning.assess import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
+from engine.planning.assessment import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.figures import (
     MEASURED_POINTS,
     PAPER_STATEMENTS,
@@ -11,7 +11,7 @@ from engine.planning.figures import (
     find_paper_statements,
 )
 from engine.planning.plan import NETWORK_RTT_RANGES_MS, MirroringPlan, build_custom_workload, classify_network
-from engine.planning.steady import STEADY_STATE_FIGURES, SteadyState
+from engine.planning.steady_state import STEADY_STATE_FIGURES, SteadyState
 from engine.planning.sweep import (
     SWEPT_BANDWIDTHS_MBPS,
     SWEPT_RTTS_MS,

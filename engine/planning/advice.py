@@ -9,12 +9,12 @@ from msgspec import Struct
 
 from engine.flow import SafetyMode
 from engine.flow.derive import compute_link_kb_per_s, compute_stream_kb_per_s, compute_window_handling_ms
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.flow.setup import COMPRESSION_VERSION_MIN, compute_wire_ratio
 from engine.localization import LocalizableMessage, build_message, format_quantity, join_messages, mark
-from engine.planning.assess import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
+from engine.planning.assessment import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.plan import MirroringPlan, build_plan_setup, classify_network
-from engine.planning.steady import compute_send_limit_kb_per_s, compute_steady_states
+from engine.planning.steady_state import compute_send_limit_kb_per_s, compute_steady_states
 
 HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")

@@ -27,7 +27,7 @@ from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
 from engine.localization import LocalizableMessage, build_message
 from engine.planning.plan import MirroringPlan, build_plan_setup
-from engine.planning.steady import compute_steady_states
+from engine.planning.steady_state import compute_steady_states
 from engine.planning.sweep import Sweep, sweep_values
 from engine.tables import read_table
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.flow import MirroringSetup, SafetyMode, ServerHardware, Workload, build_mirroring_setup
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.localization import build_message
-from engine.planning.steady import compute_steady_states
+from engine.planning.steady_state import compute_steady_states
 
 NETWORK_RTT_RANGES_MS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
 """Kinds of network with their usual range of round trips, in ms. Documented [WP table 7]."""

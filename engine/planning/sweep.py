@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.flow import SafetyMode
 from engine.planning.plan import MirroringPlan, build_plan_setup
-from engine.planning.steady import SteadyState, compute_steady_states
+from engine.planning.steady_state import SteadyState, compute_steady_states
 
 Array = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.cluster import commands, config, instances
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.model import Service, World
 from engine.powershell import lookup
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet

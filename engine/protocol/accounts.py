@@ -19,7 +19,7 @@ from engine.protocol import (
     commits,
     connections,
     files,
-    logspace,
+    log_space,
     network,
     options,
     security,
@@ -307,7 +307,7 @@ def _store_user(world: World, server: str, old_user: User | None, new_user: User
     if key in world.copies:
         removed_users = {old_user.name: None} if old_user is not None else {}
         changed_users = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
-        logspace.write_log(world, key, USER_CHANGE_LOG_KB)
+        log_space.write_log(world, key, USER_CHANGE_LOG_KB)
         edits = tuple((USER_KEY_PREFIX + name.lower(), user) for name, user in changed_users.items())
         commits.append_commit(world, key, edits, USER_CHANGE_LOG_KB)
     else:
@@ -531,7 +531,7 @@ def store_security(world: World, server: str, database: str, security: Security)
         world.objects[server, database.lower(), SECURITY_KEY] = security
         return
     key = statements.require_copy(world, server, database).key
-    logspace.write_log(world, key, GRANT_LOG_KB)
+    log_space.write_log(world, key, GRANT_LOG_KB)
     commits.append_commit(world, key, ((USER_KEY_PREFIX + SECURITY_KEY, security),), GRANT_LOG_KB)
 
 

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from engine.events import AvailabilityData, ProtectionData
 from engine.localization import build_message
 from engine.model import Availability, DatabaseCopy, FieldOf, World
-from engine.protocol import groups, network, serving
+from engine.protocol import group_policies, network, serving
 
 
 class ReachabilityCache:
@@ -97,8 +97,8 @@ def update_availability(world: World) -> None:
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without data loss, or another node start the instance."""
     if copy.group is None and world.instances[copy.server].clustered:
-        return groups.has_automatic_failover(world, copy.database)
-    return groups.get_policy(copy).has_synchronized_copy(copy)
+        return group_policies.has_automatic_failover(world, copy.database)
+    return group_policies.get_policy(copy).has_synchronized_copy(copy)
 
 
 def advance_availability(

@@ -30,8 +30,8 @@ from engine.protocol import (
     disks,
     errorlog,
     files,
-    groups,
-    logspace,
+    group_policies,
+    log_space,
     statements,
     streams,
     volumes,
@@ -227,8 +227,8 @@ def _complete_data_backup(
     if kind == DATABASE_BACKUP_KIND and not copy_only:
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
-        logspace.start_log_chain(world, key, from_kb, started_tick)
-    groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
+        log_space.start_log_chain(world, key, from_kb, started_tick)
+    group_policies.get_policy(world.copies[key]).on_catalog_changed(world, key)
     title = "BACKUP DATABASE" if kind == DATABASE_BACKUP_KIND else "BACKUP DATABASE WITH DIFFERENTIAL"
     return _build_backup_report(world, backup_set, title, position)
 
@@ -336,7 +336,7 @@ def _complete_log_backup(
 def _record_log_backup(world: World, key: Key, upto_kb: float) -> None:
     copy = world.copies[key]
     if copy.source is not None:
-        logspace.on_log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
+        log_space.on_log_backed_up(world, key, max(upto_kb, copy.last_log_backup_kb))
     else:
         upto_kb = max(upto_kb, copy.last_log_backup_kb)
         world.update_copy(key, last_log_backup_kb=upto_kb, log_backed_up=True)
@@ -410,7 +410,7 @@ def _find_backup_source(
     refused = _find_role_refusal(world, copy, title, as_secondary) if copy is not None else None
     if refused is not None:
         raise refused
-    if copy is not None and groups.get_policy(copy).can_back_up_closed(copy):
+    if copy is not None and group_policies.get_policy(copy).can_back_up_closed(copy):
         return copy
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
@@ -435,7 +435,7 @@ def _find_writer_key(world: World, copy: DatabaseCopy) -> Key:
 def _find_role_refusal(
     world: World, copy: DatabaseCopy, title: str, as_secondary: bool = True
 ) -> SqlError | None:
-    number = groups.get_policy(copy).find_backup_refusal(world, copy, as_secondary)
+    number = group_policies.get_policy(copy).find_backup_refusal(world, copy, as_secondary)
     return SqlError(number, copy.database, also=(3013,), title=title) if number else None
 
 

@@ -14,7 +14,7 @@ from engine.flow.setup import Operation
 from engine.localization import build_message
 from engine.messages import SqlError, fill_message
 from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, to_ticks
-from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
+from engine.protocol import accounts, drivers, errorlog, group_policies, name_resolution, network, serving
 
 LOGIN_REFUSAL_REASONS: Final = {
     18456: "Could not find a login matching the name provided.",
@@ -48,7 +48,7 @@ def resolve_login(
     if copy is None or (read_intent and not listens):
         return server, None
     try:
-        return groups.get_policy(copy).find_route(world, copy, read_intent) or server, None
+        return group_policies.get_policy(copy).find_route(world, copy, read_intent) or server, None
     except SqlError as refusal:
         return server, refusal
 
@@ -60,7 +60,7 @@ def count_listener_login(world: World, name: str, database: str, read_intent: bo
     """
     copy = world.copies.get((world.listeners.get(name) or "", database))
     if copy is not None and read_intent:
-        groups.get_policy(copy).count_routed_login(world, copy)
+        group_policies.get_policy(copy).count_routed_login(world, copy)
 
 
 def get_client_address(world: World, name: str) -> str:
@@ -166,7 +166,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     name_used = partners[client.attempt % 2]
     server, refusal = (
         resolve_client_login(world, client, name_used)
-        if names.knows_online_address(world, client, name_used)
+        if name_resolution.knows_online_address(world, client, name_used)
         else (None, None)
     )
     server_answer = attempt_login(world, client, server) if server is not None else "silence"
@@ -205,8 +205,8 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
 
     The unused address costs part or all of the login timeout.
     """
-    client = names.resolve_name(world, client, client.data_source)
-    detour_s = names.compute_dead_address_delay_s(world, client, client.data_source)
+    client = name_resolution.resolve_name(world, client, client.data_source)
+    detour_s = name_resolution.compute_dead_address_delay_s(world, client, client.data_source)
     world.clients[client.name] = client
     if not detour_s:
         return False
@@ -224,7 +224,7 @@ def _has_no_partner(world: World, client: Client, server: str) -> bool:
     (`R_invalidPartnerConfiguration`) then close the connection.
     """
     copy = world.copies[server, client.databases[0]]
-    return groups.get_policy(copy).get_partner(copy) is None
+    return group_policies.get_policy(copy).get_partner(copy) is None
 
 
 def _abort_login(world: World, client: Client, server: str) -> None:
@@ -294,7 +294,7 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
         connected_to=server,
         connected_tick=world.tick,
         killed=(),
-        known_partner=groups.get_policy(copy).get_partner(copy),
+        known_partner=group_policies.get_policy(copy).get_partner(copy),
         no_partner_at=None,
         attempt=0,
         lost_since=None,
@@ -384,13 +384,13 @@ def on_operation_done(world: World, source: int) -> None:
             database=key[1],
         )
         if not operation.batch_kb:  # an index build or rebuild ends with a schema modification lock
-            groups.get_policy(world.copies[key]).on_schema_changed(world, key)
+            group_policies.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 
 def change_connection_string(world: World, client: str, server: str) -> None:
     """Change the connection string of an application and restart it."""
     old_client = world.clients[client]
     world.clients[client] = replace(
-        old_client, data_source=server, known_partner=None, kept_addresses=names.NO_ADDRESSES
+        old_client, data_source=server, known_partner=None, kept_addresses=name_resolution.NO_ADDRESSES
     )
     restart_application(world, client)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbFile, DbState, FilePath, Key, World
-from engine.protocol import files, groups, logspace, statements, volumes
+from engine.protocol import files, group_policies, log_space, statements, volumes
 
 
 def modify_file(
@@ -48,7 +48,7 @@ def modify_file(
     if size_kb is not None:
         _set_size(world, key, file, size_kb)
     if max_kb is not None and file.key == f"{copy.database}_log":
-        world.update_copy(key, log_max_kb=min(max_kb, logspace.LOG_FILE_MAX_KB))
+        world.update_copy(key, log_max_kb=min(max_kb, log_space.LOG_FILE_MAX_KB))
         max_kb = None
     changes: volumes.FileChanges = {**(growth or {})}
     if new_name:
@@ -62,8 +62,8 @@ def modify_file(
     if path is not None:
         _set_path(world, key, file, path)
     if path is None or changes or size_kb is not None:
-        groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
-    logspace.resume_stopped_databases(world)
+        group_policies.get_policy(world.copies[key]).on_catalog_changed(world, key)
+    log_space.resume_stopped_databases(world)
     messages = [statements.build_information(5018, file.name)] if path is not None else []
     return [
         *messages,

@@ -14,8 +14,8 @@ from engine.protocol import (
     commits,
     errorlog,
     files,
-    groups,
-    logspace,
+    group_policies,
+    log_space,
     options,
     snapshots,
     statements,
@@ -80,7 +80,7 @@ def create_database(
         log_backup_every_s=0.0,
         size_kb=NEW_DATA_FILE_KB,
         log_size_kb=NEW_LOG_FILE_KB,
-        log_max_kb=logspace.LOG_FILE_MAX_KB,
+        log_max_kb=log_space.LOG_FILE_MAX_KB,
         owner=login,
     )
     streams.add_source(world, key, NEW_DATABASE_LOG_POSITION_KB)
@@ -142,7 +142,7 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewDatabaseFile
         if new.max_kb is not None:
             options["max_kb"] = new.max_kb
         size = new.size_kb or NEW_LOG_FILE_KB
-        logspace.add_file(world, *key, new.name, new.path, size, log=new.log, options=options)
+        log_space.add_file(world, *key, new.name, new.path, size, log=new.log, options=options)
 
 
 def _add_new_file(world: World, key: Key, file: DbFile, changed: NewDatabaseFile) -> None:
@@ -152,7 +152,7 @@ def _add_new_file(world: World, key: Key, file: DbFile, changed: NewDatabaseFile
         options["name"] = changed.name
     changes: dict[str, object] = {}
     if changed.max_kb is not None and file.log:
-        changes["log_max_kb"] = min(changed.max_kb, logspace.LOG_FILE_MAX_KB)
+        changes["log_max_kb"] = min(changed.max_kb, log_space.LOG_FILE_MAX_KB)
     elif changed.max_kb is not None:
         options["max_kb"] = changed.max_kb
     if changed.size_kb is not None:
@@ -251,7 +251,7 @@ def create_snapshot(
 
 def _require_readable(world: World, copy: DatabaseCopy) -> None:
     """Raise an error unless the source of a snapshot is open or is a SYNCHRONIZED mirror."""
-    gives = groups.get_policy(copy).allows_snapshot(copy)
+    gives = group_policies.get_policy(copy).allows_snapshot(copy)
     if gives:
         return
     if gives is False or copy.db_state in (DbState.RESTORING, DbState.OFFLINE):

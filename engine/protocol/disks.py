@@ -16,7 +16,7 @@ from engine.inputs import InputError
 from engine.localization import build_message
 from engine.messages import SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, DbState, Handlers, Key, Tick, World
-from engine.protocol import errorlog, files, groups, network, volumes
+from engine.protocol import errorlog, files, group_policies, network, volumes
 
 SYSTEM_DRIVE: Final = "C"
 """Drive of Windows, SQL Server and the system databases. Assumed."""
@@ -70,7 +70,7 @@ def _fail_log(world: World, key: Key) -> None:
         return
     server, database = key
     is_open = copy.db_state is DbState.ONLINE
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     if is_open or not policy.can_write(copy):
         message = build_message(
             "the volume of {database} on {server} failed", database=database, server=server
@@ -98,7 +98,7 @@ def _fail_data(world: World, key: Key) -> None:
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
         return
-    if groups.get_policy(copy).on_data_lost(world, key):
+    if group_policies.get_policy(copy).on_data_lost(world, key):
         return
     if copy.db_state is DbState.ONLINE:
         error = files.build_io_error_arguments(copy, "read")

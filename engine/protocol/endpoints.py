@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.constants import ENDPOINT_RECONNECT_DELAY_S, WITNESS_ONLY_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Handlers, Instance, World
-from engine.protocol import errorlog, groups, network, security
+from engine.protocol import errorlog, group_policies, network, security
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Windows Sockets error 10049: the address does not belong to this computer. Documented."""
@@ -116,7 +116,7 @@ def alter_endpoint(
         # close the connections and open them again with the new settings
         for (guid, owner, peer), contact in list(world.contacts.items()):
             if owner == server and contact.connected:
-                groups.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
+                group_policies.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
         world.call_after(ENDPOINT_RECONNECT_DELAY_S, "endpoint.redial", server)
     network.schedule_detections(world)
     return []
@@ -209,7 +209,7 @@ def reconnect_partners(world: World, server: str) -> None:
         waiting = server in (owner, peer) and not contact.connected
         unchanged = world.contacts.get((guid, owner, peer)) == contact
         if waiting and unchanged and network.can_connect(world, guid, owner, peer):
-            groups.on_connection_made(world, guid, owner, peer, contact.epoch)
+            group_policies.on_connection_made(world, guid, owner, peer, contact.epoch)
 
 
 HANDLERS: Final[Handlers] = {"endpoint.redial": reconnect_partners}

@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from engine.chance import RandomStream
 from engine.constants import (
     HARD_ERROR_DETECTION_RANGE_S,
     PING_DELAY_PER_DATABASE_S,
@@ -18,7 +17,8 @@ from engine.constants import (
     SESSION_CLOSE_DELAY_S,
 )
 from engine.model import Contact, Link, Service, World, to_ticks
-from engine.protocol import groups, security
+from engine.protocol import group_policies, security
+from engine.random_streams import RandomStream
 
 PeerSignal = Literal["ok", "hard", "closed", "silent"]
 """Kind of signals that one end of a connection receives from the other.
@@ -125,7 +125,7 @@ def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPa
     path = path or NetworkPath(world, server, peer)
     if not path.passing or path.find_refusal(world, server, peer) is not None:
         return False
-    policy = groups.get_group_policy(world, guid)
+    policy = group_policies.get_group_policy(world, guid)
     return (
         not (path.slow and is_overloaded(world, guid, server, peer))
         and all(
@@ -159,7 +159,7 @@ def _has_failed_disk(world: World, guid: int, server: str) -> bool:
 
 
 def _is_data_available_on_both(world: World, guid: int, own_server: str, peer: str) -> bool:
-    policy = groups.get_group_policy(world, guid)
+    policy = group_policies.get_group_policy(world, guid)
     return not any(policy.is_without_data(world, guid, server) for server in (own_server, peer))
 
 
@@ -238,7 +238,7 @@ def _log_refusal(
     world: World, guid: int, caller: str, acceptor: str, refusal: security.ConnectionRefusal | None
 ) -> None:
     """Log the reason why *acceptor* refuses *caller*, or why *caller* calls a wrong address."""
-    policy = groups.get_group_policy(world, guid)
+    policy = group_policies.get_group_policy(world, guid)
     address = policy.get_address(world, guid, caller, acceptor)
     if address is not None and not security.is_address_of(world, address, acceptor):
         if not policy.is_without_data(
@@ -251,7 +251,7 @@ def _log_refusal(
 
 def get_timeout_s(world: World, guid: int, server: str, peer: str) -> int:
     """Return the time after which *server* considers a silent *peer* as lost, in seconds."""
-    return groups.get_group_policy(world, guid).get_timeout_s(world, guid, server, peer)
+    return group_policies.get_group_policy(world, guid).get_timeout_s(world, guid, server, peer)
 
 
 def on_sessions_changed(world: World, guid: int) -> None:

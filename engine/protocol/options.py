@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.constants import COMPATIBILITY_LEVELS, COMPATIBILITY_LEVELS_MIN, ENTERPRISE_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
-from engine.protocol import commits, disks, logspace, security, statements, streams, volumes
+from engine.protocol import commits, disks, log_space, security, statements, streams, volumes
 
 # --- encryption of a whole database (TDE) -----------------------------------------------------------------
 # Every server needs the certificate of the encryption key to open the database [DOC: TDE]. The encryption
@@ -118,7 +118,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
 def _set_recovery(world: World, key: Key, value: str) -> None:
     model, before = RecoveryModel[value], world.copies[key].recovery_model
     if RecoveryModel.SIMPLE in (model, before) and model is not before:
-        logspace.break_log_chain(world, world.copies[key])
+        log_space.break_log_chain(world, world.copies[key])
     world.update_copy(key, recovery_model=model)
 
 

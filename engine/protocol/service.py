@@ -4,10 +4,10 @@ from typing import Final
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.events import ServiceData
-from engine.flow.recovery import FailoverCause, draw_closing_s
+from engine.flow.failover_times import FailoverCause, draw_closing_s
 from engine.localization import build_message
 from engine.model import DbState, Service, World, to_ticks
-from engine.protocol import disks, errorlog, groups, network, startup, streams
+from engine.protocol import disks, errorlog, group_policies, network, startup, streams
 
 SERVICE_START_TEXT: Final = build_message("SQL Server is starting")
 """Text of the event that reports the start of a service."""
@@ -207,7 +207,7 @@ def on_service_started(world: World, server: str) -> None:
         if copy.group_kind != "availability":  # message 35262 is written instead: the AG starts the database
             errorlog.write_message(world, server, 17137, copy.database)
         else:
-            groups.get_policy(copy).log_startup_state(world, key)
+            group_policies.get_policy(copy).log_startup_state(world, key)
         if copy.source is not None:
             streams.restart_writer(world, copy.source)
         is_plain_restoring = not copy.group_kind and copy.db_state is DbState.RESTORING
@@ -261,7 +261,7 @@ def _drop_process(world: World, server: str) -> None:
             continue
         if copy.source is not None:
             streams.crash_writer(world, copy.source)
-        policy = groups.get_policy(copy)
+        policy = group_policies.get_policy(copy)
         policy.cancel_failover(world, key, build_message("{server} failed", server=server))
         policy.on_instance_lost(world, key)
         world.update_copy(
@@ -285,7 +285,7 @@ def on_recovered(world: World, server: str, database: str, started_tick: int) ->
     if state.hung:  # the recovery continues after the hang
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, database, started_tick)
         return
-    if groups.get_policy(copy).on_recovered(world, key):
+    if group_policies.get_policy(copy).on_recovered(world, key):
         return
     world.update_copy(key, recovering=False)
     if copy.db_state is DbState.RECOVERING:

@@ -1,7 +1,7 @@
 """Conditions under which clients can use a copy: its instance, its files and its role."""
 
 from engine.model import DatabaseCopy, DbState, Key, World
-from engine.protocol import groups
+from engine.protocol import group_policies
 
 
 def is_serving(world: World, key: Key) -> bool:
@@ -29,7 +29,7 @@ def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
         copy.db_state is DbState.ONLINE
         and not copy.recovering
         and world.instances[copy.server].answering
-        and groups.get_policy(copy).can_write(copy)
+        and group_policies.get_policy(copy).can_write(copy)
     )
 
 
@@ -40,7 +40,7 @@ def can_read(world: World, key: Key) -> bool:
         world.instances[key[0]].answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and groups.get_policy(copy).can_read(copy, True)
+        and group_policies.get_policy(copy).can_read(copy, True)
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.constants import PRODUCT_VERSIONS, RECOVERY_AT_START_S
 from engine.model import DbState, Handlers, Instance, World
-from engine.protocol import errorlog, groups, security
+from engine.protocol import errorlog, group_policies, security
 
 DAC_PORT: Final = 1434
 SQL_PORT: Final = 1433
@@ -160,7 +160,7 @@ def log_clean_startups(world: World) -> None:
                 errorlog.write_message(world, name, 3402, copy.database, "RESTORING")
         write_transport_lines(world, name)
         for copy in copies:
-            groups.get_policy(copy).log_startup_state(world, (name, copy.database))
+            group_policies.get_policy(copy).log_startup_state(world, (name, copy.database))
         errorlog.write_message(world, name, 3408)
 
 

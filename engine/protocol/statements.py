@@ -15,11 +15,11 @@ from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbState, Fault, Key, World, to_ticks
 from engine.protocol import (
-    causes,
     commits,
     errorlog,
-    groups,
+    group_policies,
     lineage,
+    loss_causes,
     network,
     service,
     serving,
@@ -201,7 +201,7 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
     )
     request_text = "NOWAIT request" if nowait else "request"
     service.begin_service_stop(
-        world, server, causes.FAILOVER_CAUSE_BY_FAULT[cause], lines=((6006, (request_text, login)),)
+        world, server, loss_causes.FAILOVER_CAUSE_BY_FAULT[cause], lines=((6006, (request_text, login)),)
     )
     return []
 
@@ -223,7 +223,7 @@ def use_database(world: World, server: str, database: str, read_intent: bool = F
         copy = require_copy(world, server, database)
     except SqlError:
         raise SqlError(911, database) from None
-    refused = groups.get_policy(copy).find_refusal(copy, read_intent)
+    refused = group_policies.get_policy(copy).find_refusal(copy, read_intent)
     if refused is not None:
         raise refused
     if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:

@@ -15,13 +15,13 @@ from engine.flow import (
     SourceSetup,
     StreamNumbers,
     StreamSetup,
-    recovery,
+    failover_times,
 )
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Operation, ServerHardware, Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import Computer, DatabaseCopy, Instance, Key, RecoveryModel, Service, World
-from engine.protocol import groups, lineage, network, security, serving, volumes
+from engine.protocol import group_policies, lineage, network, security, serving, volumes
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
@@ -282,14 +282,14 @@ def update_flow(world: World) -> None:
         if setup is not before and setup != before:
             sources[source] = setup
             if before.serving and not setup.serving:
-                world.update_copy(owner, open_log_kb=recovery.compute_open_log_kb(model, source))
+                world.update_copy(owner, open_log_kb=failover_times.compute_open_log_kb(model, source))
     if sources or streams:
         model.update_setups(sources, streams)
     positions = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
         policy, watched = (
-            groups.get_policy(copy),
+            group_policies.get_policy(copy),
             SOURCE_STOP_CONDITIONS[copy.log_full, copy.operation is None],
         )
         if positions.watched[source] != watched:
@@ -361,7 +361,7 @@ def _list_holds(
         held_kb = [kb for _, kb, _ in copy.window_transactions]
         held_kb += [copy.active_from_kb] if copy.active_from_kb is not None else []
         holds.append(("ACTIVE_TRANSACTION", min(held_kb)))
-    held_for_group = groups.get_policy(copy).find_log_hold(world, copy, carried_kb)
+    held_for_group = group_policies.get_policy(copy).find_log_hold(world, copy, carried_kb)
     if held_for_group is not None:
         holds.append(held_for_group)
     return holds
@@ -423,7 +423,7 @@ class FlowSetups:
         if receiver is None:
             return _build_waiting_stream(*self._get_log_server(lead.server).site)
         follower = self.world.copies[receiver]
-        terms = groups.get_policy(lead).build_stream_parameters(self.world, lead, follower)
+        terms = group_policies.get_policy(lead).build_stream_parameters(self.world, lead, follower)
         stream_path = self._find_stream_path(lead.server, follower.server)
         return _build_stream(
             *stream_path.stream,

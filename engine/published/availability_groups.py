@@ -17,7 +17,8 @@ from engine.flow import SafetyMode, Samples, run_flow
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, NETWORK_MBPS, NODES, build_group_world
-from engine.published.measure import (
+from engine.published.figure_rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.measurements import (
     KB_PER_MB,
     build_unlimited_setup,
     measure_means,
@@ -25,7 +26,6 @@ from engine.published.measure import (
     run_seconds,
     run_to_steady_state,
 )
-from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 WARM_UP_S: Final = 250.0
 MEASUREMENT_S: Final = 300.0

@@ -19,8 +19,8 @@ from engine.published.clusters import (
     get_role,
     has_running_partition,
 )
-from engine.published.measure import play_script
-from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.figure_rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.measurements import play_script
 from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 
 FOUR_NODES: Final = NODES[:4]

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from engine import simulator
 from engine.availability import failover
 from engine.availability.role import build_role
-from engine.chance import RandomStream
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S
 from engine.events import ClientData, ClusterData, Event, SqlDoneData, select_data
@@ -43,7 +42,8 @@ from engine.model import (
     World,
 )
 from engine.protocol import network, serving, streams
-from engine.published.measure import NO_LIMIT_KB, play_script
+from engine.published.measurements import NO_LIMIT_KB, play_script
+from engine.random_streams import RandomStream
 
 NETWORK_MBPS: Final = 10_000.0
 """Network speed in Mbps. Assumed, because the guide names none; the network did not limit its test."""

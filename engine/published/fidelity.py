@@ -12,7 +12,7 @@ from engine.published import (
     white_paper,
     whitepaper_failover,
 )
-from engine.published.rows import FigureClass, FigureRow, annotate_row
+from engine.published.figure_rows import FigureClass, FigureRow, annotate_row
 
 SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Tables 1 to 3: two workloads": white_paper.build_load_rows,

@@ -21,14 +21,14 @@ from engine.published.clusters import (
     run_sql,
     start_world,
 )
-from engine.published.measure import play_script
-from engine.published.rows import (
+from engine.published.figure_rows import (
     FigureClass,
     FigureRow,
     build_number_row,
     build_published_number_row,
     build_statement_row,
 )
+from engine.published.measurements import play_script
 
 AUTOMATIC_REPLICAS: Final = ("auto", "auto", "async")
 FIRST_INPUT_S: Final = 5.0

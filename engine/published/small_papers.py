@@ -21,7 +21,8 @@ from engine.flow import kernel as k
 from engine.flow.places import count_mirroring_threads
 from engine.flow.setup import compute_wire_ratio
 from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOCK_EXCHANGE, THREE_PAR, UNISYS
-from engine.published.measure import (
+from engine.published.figure_rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.measurements import (
     KB_PER_MB,
     MeanValues,
     build_unlimited_setup,
@@ -31,7 +32,6 @@ from engine.published.measure import (
     run_seconds,
     run_to_steady_state,
 )
-from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 MBPS: Final = (1000.0, 100.0, 50.0, 20.0, 10.0)
 QUEUE_KB: Final = 2 * 1024.0 * 1024.0

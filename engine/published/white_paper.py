@@ -8,7 +8,8 @@ from engine.flow import Flow, FlowStopCondition, SafetyMode, Workload, add_mirro
 from engine.flow.setup import GB_KB, build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORK_RTT_RANGES_MS
-from engine.published.measure import (
+from engine.published.figure_rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.measurements import (
     MeanValues,
     build_unlimited_setup,
     measure_means,
@@ -18,7 +19,6 @@ from engine.published.measure import (
     run_seconds,
     run_to_steady_state,
 )
-from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
 # --- tables 1 to 3 of the 2005 white paper ----------------------------------------------------------------
 # The tables compare two workloads without mirroring, with safety OFF and with FULL.

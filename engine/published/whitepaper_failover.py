@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
-from engine.protocol import groups, serving
-from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world, play_script
-from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
+from engine.protocol import group_policies, serving
+from engine.published.figure_rows import FigureRow, build_published_number_row, build_statement_row
+from engine.published.measurements import MIRROR, PRINCIPAL, WITNESS, build_lab_world, play_script
 
 SEED_COUNT: Final = 200
 
@@ -221,7 +221,7 @@ def _play_script(script: str) -> World:
 
 def _get_mirroring_state(world: World) -> str:
     copy = world.copies[PRINCIPAL, "Sales"]
-    return groups.get_policy(copy).get_state(copy)
+    return group_policies.get_policy(copy).get_state(copy)
 
 
 def _get_state(world: World) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.protocol import causes
+from engine.protocol import loss_causes
 from engine.verbs import (
     clients,
     cluster,
@@ -29,4 +29,4 @@ REMARK_VERBS: Final = frozenset(verb.name for verb in VERBS.values() if verb.gro
 """Verbs that do not change the world."""
 
 for _verb in VERBS.values():
-    causes.register_fault(_verb.name, _verb.loses, _verb.mechanism)
+    loss_causes.register_fault(_verb.name, _verb.loses, _verb.mechanism)

@@ -12,7 +12,7 @@ from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputError, append_existing_names
 from engine.localization import build_message, mark
 from engine.model import Key, World
-from engine.protocol import clients, groups, names, serving
+from engine.protocol import clients, group_policies, name_resolution, serving
 from engine.verbs.verb import CLIENT, DATABASE, Args, VerbParameter, build_verb
 
 
@@ -144,7 +144,7 @@ def _change_schema(world: World, input_: Input) -> None:
         raise InputError(build_message("{database} is not available", database=input_.args[0]))
     text = build_message("a table of {database} was changed (ALTER TABLE)", database=key[1])
     world.emit(NoteData(what="schema changed"), text, server=key[0], database=key[1])
-    groups.get_policy(world.copies[key]).on_schema_changed(world, key)
+    group_policies.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 
 def _is_new_data_source(world: World, args: Args) -> bool:
@@ -203,7 +203,9 @@ def _configure_application(world: World, input_: Input) -> None:
         new_value = changes.get(field)
         if isinstance(new_value, str) and new_value:
             changes[field] = spelled.get(new_value.lower(), new_value)
-    client = replace(world.clients[name], known_partner=None, kept_addresses=names.NO_ADDRESSES, **changes)
+    client = replace(
+        world.clients[name], known_partner=None, kept_addresses=name_resolution.NO_ADDRESSES, **changes
+    )
     world.clients[name] = client
     clients.restart_application(world, name)
 
@@ -247,7 +249,7 @@ VERBS: Final = (
     ),
     build_verb(
         "flush-dns",
-        lambda world, item: names.flush_name_cache(world, item.args[0]),
+        lambda world, item: name_resolution.flush_name_cache(world, item.args[0]),
         sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
     ),
     build_verb(

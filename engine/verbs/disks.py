@@ -7,7 +7,7 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.mirroring import pages
 from engine.model import Fault, World
-from engine.protocol import disks, logspace, network, serving, volumes
+from engine.protocol import disks, log_space, network, serving, volumes
 from engine.verbs.verb import (
     COMPUTER,
     SERVER,
@@ -72,17 +72,17 @@ def _open_transaction(world: World, input_: Input) -> None:
         raise InputError(build_message("{database} is not available", database=database))
     if world.copies[key].active_from_kb is not None:
         raise InputError(build_message("{database} already has an open transaction", database=database))
-    logspace.leave_transaction_open(world, *key)
+    log_space.leave_transaction_open(world, *key)
 
 
 def _end_transaction(world: World, input_: Input) -> None:
     for copy in world.list_copies_of(input_.args[0]):
-        logspace.end_open_transaction(world, copy.server, copy.database)
+        log_space.end_open_transaction(world, copy.server, copy.database)
 
 
 def _describe_waits(world: World, fault: Fault) -> str:
     copies = [copy for copy in world.list_copies_of(fault.args[0]) if copy.active_from_kb is not None]
-    waits = any(logspace.find_reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in copies)
+    waits = any(log_space.find_reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in copies)
     return (
         build_message("the open transaction prevents log truncation in {database}", database=fault.args[0])
         if waits
@@ -183,7 +183,7 @@ VERBS: Final = (
     ),
     build_verb(
         "fill-log",
-        lambda world, item: logspace.fill_log(world, item.args[0]),
+        lambda world, item: log_space.fill_log(world, item.args[0]),
         effect=_describe_full_log,
         sensible=_has_log_space,
     ),

@@ -10,7 +10,7 @@ from engine.inputs import Input, InputError, append_existing_names
 from engine.localization import build_message, format_duration, mark
 from engine.model import Volume, World
 from engine.model.world import StoredFile
-from engine.protocol import database_files, files, logspace, network, volumes
+from engine.protocol import database_files, files, log_space, network, volumes
 from engine.verbs.verb import SERVER, SERVERS, Args, VerbFunction, VerbParameter, build_verb
 
 _TWO_PATHS_PATTERN: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
@@ -160,7 +160,7 @@ def _delete_file(world: World, input_: Input) -> None:
     if world.files.pop((server, path), None) is None:
         raise InputError(build_message("{server} has no file {path}", server=server, path=path))
     world.emit(ChoreData(path=path), build_message("{path} deleted", path=path), server=server)
-    logspace.resume_stopped_databases(world)
+    log_space.resume_stopped_databases(world)
 
 
 def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
@@ -219,7 +219,7 @@ def _build_drive_action(adds_drive: bool) -> VerbFunction:
             world.update_computer(name, volumes=(*kept_volumes, Volume(letter=letter, size_kb=size_kb)))
         text = build_message("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
         world.emit(ChoreData(drive=letter), text, server=server)
-        logspace.resume_stopped_databases(world)
+        log_space.resume_stopped_databases(world)
 
     return execute_verb
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Service, World

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypedDict, Unpack, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.model import Client, Computer, Fault, Instance, TimerName, World
@@ -78,7 +78,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     sentence: str = ""
     """Template that describes the line, with parameter names in braces.
 
-    If it is empty or has an unknown argument, the menu text is used instead (`engine.verbs.lines`).
+    If it is empty or has an unknown argument, the menu text is used instead (`engine.verbs.input_lines`).
     """
     group: VerbGroup
     """Group in menus and scores. The ledger records faults and repairs."""

@@ -22,13 +22,13 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Window sizes stay as tests set them, because the offscreen screen is only 800 pixels wide.
     """
-    from app.main_window import debrief_page, window
+    from app.main_window import debrief_controller, window
     from app.widgets import input_guard
 
     monkeypatch.setattr(window, "FIT_CHECK_DELAYS_MS", ())
     monkeypatch.setattr(input_guard, "GUARD_TIME_S", 0.0)
-    monkeypatch.setattr(debrief_page, "FINISH_NOTICE_S", 0.0)
-    monkeypatch.setattr(debrief_page, "REVIEW_BUDGET_S", float("inf"))
+    monkeypatch.setattr(debrief_controller, "FINISH_NOTICE_S", 0.0)
+    monkeypatch.setattr(debrief_controller, "REVIEW_BUDGET_S", float("inf"))
 
 
 @pytest.fixture(autouse=True)

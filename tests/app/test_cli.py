@@ -19,8 +19,8 @@ from app.exit_codes import INTERRUPTED
 from app.files import generated_drills, journal_file, scenario_files
 from app.files.learning_paths import load_learning_paths
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.par.shapes import ParCertificate
-from engine.published.rows import FigureClass, FigureRow
+from engine.drill.par.certificate_types import ParCertificate
+from engine.published.figure_rows import FigureClass, FigureRow
 from tests.engine.drill.texts import SMALL_TEXT, change_text
 
 POWER_OFF_LINE = "30 power-off SERVER_A\n"

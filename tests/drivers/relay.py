@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Final
 
 from app.serve.login import PACKET_HEADER, EncryptionOption, PacketKind, read_prelogin
-from app.serve.wire import TLS_FIRST_BYTE
+from app.serve.tds_transport import TLS_FIRST_BYTE
 
 HOST: Final = "127.0.0.1"
 ENCRYPTION_NAMES: Final = {

@@ -9,7 +9,7 @@ from lark import Token
 
 from engine.model import World
 from engine.powershell import prompt
-from engine.tsql.batches import administer
+from engine.tsql.batches import administration
 from engine.tsql.language import parse
 from tests.engine.availability.worlds import apply_lines, build_ag_lab
 from tests.engine.tsql.console import submit_batch
@@ -88,7 +88,7 @@ FILE_VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [one for one in administer.FILE_PROPERTIES if one != "NAME"])
+@pytest.mark.parametrize("name", [one for one in administration.FILE_PROPERTIES if one != "NAME"])
 @pytest.mark.parametrize("file", ["Plain", "Plain_log"])
 def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(name: str, file: str) -> None:
     world = build_lab()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, fields
 
-from engine.chance import RandomStream
 from engine.drill.running.state import STORAGE_RULES, StorageRule
 from engine.flow import Flow
 from engine.model import World
 from engine.model.world import FieldUse
+from engine.random_streams import RandomStream
 from tests.engine.drill.texts import build_drill
 
 SHARED_BY_FORKS = {

@@ -8,7 +8,7 @@ from engine import simulator
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.model import World, to_ticks
-from engine.verbs.lines import record_effects
+from engine.verbs.input_lines import record_effects
 from tests.shipped_scenarios import load_shipped_scenario
 
 LINE_TEMPLATES = ("stop-service {}", "start-service {}", "pull-cable {}")

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from engine.cluster import config
 from engine.events import Event, FaultData, WitnessData
 from engine.model import DatabaseCopy, World
-from engine.protocol.groups import GroupPolicy
+from engine.protocol.group_policies import GroupPolicy
 
 class Incomplete(GroupPolicy):
     pass

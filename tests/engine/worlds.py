@@ -8,8 +8,8 @@ from typing import Any
 
 from engine.events import Event
 from engine.model import World
-from engine.published import measure
-from engine.published.measure import play_script
+from engine.published import measurements
+from engine.published.measurements import play_script
 
 __all__ = [
     "DB",
@@ -27,11 +27,11 @@ __all__ = [
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
 
-_build_cached_lab = cache(measure.build_lab_world)
+_build_cached_lab = cache(measurements.build_lab_world)
 
 
 def build_lab(seed: int = 1, **options: Any) -> World:
-    """Return `engine.published.measure.build_lab_world`, cached by its *options*."""
+    """Return `engine.published.measurements.build_lab_world`, cached by its *options*."""
     return _build_cached_lab(seed, **options).fork()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from app.classroom.record import ClassRecord
-from app.classroom.scenario import parse_scenario
+from app.classroom.seat_scenario import parse_scenario
 from app.classroom.verdict import judge_log
 from tests.class_process import ROOT, HostProcess, build_command
 from tests.servers import Nats, Postgres, find_free_port

@@ -18,9 +18,9 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import Input
-from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world
+from engine.published.measurements import MIRROR, PRINCIPAL, WITNESS, build_lab_world
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.mirroring.invariants import check_invariants
 from tests.events import read_field
 

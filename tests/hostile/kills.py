@@ -27,8 +27,8 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication
 
 from app.files import scenario_files
+from app.main_window.host_session import HostSession
 from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
 from app.storage import open_profile
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill

@@ -11,12 +11,12 @@ from app.files.bundle import BundleError
 from app.files.run_files import RunFileError
 from engine import simulator, tsql
 from engine.drill.authoring import conditions, limits
+from engine.drill.authoring.condition_context import ConditionNames
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionNames
 from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
-from engine.verbs.lines import parse_input_line, parse_script
+from engine.verbs.input_lines import parse_input_line, parse_script
 from tests.engine.drill.texts import WORLD_TEXT
 from tests.engine.worlds import build_lab
 from tests.hostile.bundles import ArchiveEntry, build_manifest

@@ -18,7 +18,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_input_line, parse_script
+from engine.verbs.input_lines import parse_input_line, parse_script
 from engine.verbs.verb import Verb, VerbParameter
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.drill.texts import WORLD_TEXT

@@ -14,7 +14,7 @@ import pytest
 from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
-from engine.tsql.language.reader import PARSING_WORK_PER_TOKEN, STATEMENT_TOKENS_MAX, WORK_PER_STATEMENT
+from engine.tsql.language.token_reader import PARSING_WORK_PER_TOKEN, STATEMENT_TOKENS_MAX, WORK_PER_STATEMENT
 from tests.cases import sample_cases
 from tests.engine.worlds import build_lab
 from tests.events import read_field

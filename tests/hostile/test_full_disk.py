@@ -15,9 +15,9 @@ from PySide6.QtCore import QObject
 
 from app.files import run_files, scenario_files
 from app.main_window import query_drafts
+from app.main_window.host_session import HostSession
 from app.main_window.query_drafts import DebounceTimer
 from app.main_window.run_controller import RunController
-from app.main_window.session import HostSession
 from app.storage import Profile, StorageError, StorageProblemKind, open_profile
 from engine.drill.authoring.scenario import load_scenario
 

@@ -17,11 +17,11 @@ import pytest
 from app import cli
 from app.classroom import class_files, debrief, seat_log, workers
 from app.classroom.class_files import LogCheck, check_class_file
+from app.classroom.lesson_plan import LessonPlan
 from app.classroom.log_entries import TICK_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
 from app.classroom.names import is_name
-from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import delete
 
 from app import settings
-from app.files import atomic_write, scenario_files, summaries
-from app.files.summary import CACHE_FILE_NAME as SUMMARIES
+from app.files import atomic_write, scenario_files, summary_cache
+from app.files.scenario_summary import CACHE_FILE_NAME as SUMMARIES
 from app.settings import WindowSettings
 from app.storage import StorageError, StorageProblemKind, open_profile
 from app.storage.export import export_profile
@@ -117,7 +117,7 @@ def test_the_cached_list_of_drills_is_rebuilt(
 ) -> None:
     put(profile_folder / name)
     (lab,) = (file for file in scenario_files.list_all_files()[0] if file.name == "lab")
-    drills, problems = summaries.read_summaries([lab], profile_folder)
+    drills, problems = summary_cache.read_summaries([lab], profile_folder)
     assert ([drill.name for drill in drills], problems) == (["lab"], [])
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from app import cli, doctor
 from app.doctor import CheckResult
 from app.exit_codes import INVALID_USE
-from app.files import support
-from app.files.support import NameMasks, redact_finding, redact_input, redact_sql
+from app.files import support_bundle
+from app.files.support_bundle import NameMasks, redact_finding, redact_input, redact_sql
 from app.storage import SettingKey, open_profile
 
 
@@ -36,7 +36,7 @@ def _read_bundle(folder: Path, file: Path) -> dict[str, str]:
             CheckResult("window", True, "Qt 6.8.1 starts on xcb"),
             CheckResult("profile", False, "Tree 5 page 7: btreeInitPage() returns error code 11 for gerda_s"),
         ]
-        names = support.write_support_bundle(file, findings, profile)
+        names = support_bundle.write_support_bundle(file, findings, profile)
     with zipfile.ZipFile(file) as bundle:
         assert bundle.namelist() == names
         return {name: bundle.read(name).decode() for name in names}
@@ -186,7 +186,7 @@ def test_complete_bundles_contain_no_secret(
         for tick, line in enumerate([*INPUT_TEMPLATES, *(f"sql {{}} {text}" for text in SQL_TEMPLATES)]):
             profile.append_line(run, tick, f"{tick} {line.replace('{}', secret)}")
         findings = [CheckResult(secret, False, text.replace("{}", secret)) for text in FINDING_TEMPLATES]
-        support.write_support_bundle(tmp_path / "b.zip", findings, profile)
+        support_bundle.write_support_bundle(tmp_path / "b.zip", findings, profile)
     with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
         assert len(bundle.read("journal.txt").splitlines()) >= len(INPUT_TEMPLATES) + len(SQL_TEMPLATES)
         for member in bundle.infolist():

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from app.classroom.link import ACKNOWLEDGE_TIMEOUT_S
+from app.classroom.host_connection import ACKNOWLEDGE_TIMEOUT_S
 from app.classroom.record import ClassRecord
 from tests.class_process import ROOT, HostProcess, run_host
 from tests.relay import Relay
@@ -184,7 +184,7 @@ def _run_seat_window(code: str, turn: int, stop: Path) -> None:
 
     from app.classroom import discovery
     from app.classroom.seat_phase import RECORDING_PHASES
-    from app.main_window.classes import ClassController
+    from app.main_window.class_controller import ClassController
     from app.settings import WindowSettings
     from tests.open_window import build_window
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import MessageReader, WireMessage
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 
 
 class LogVerdict(TypedDict):
@@ -272,7 +272,7 @@ class DashboardUpdate(WireMessage, frozen=True, tag="board"):
 
     state: str
     part: str
-    """Kind of the current part (app/classroom/plan.py); empty if the class has only one part."""
+    """Kind of the current part (app/classroom/lesson_plan.py); empty if the class has only one part."""
     part_number: int
     parts: int
     not_frozen: list[str]

@@ -19,7 +19,7 @@ from app.classroom.messages.codec import (
 )
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.requests import HostRequest
-from engine.drill.team.view import RoleObservation
+from engine.drill.team.role_view import RoleObservation
 
 END_LINE: Final = "end"
 """Line on the standard input of the team's process that ends the run."""

@@ -11,9 +11,9 @@ from typing import Final, TextIO
 from msgspec.structs import replace
 from websockets.asyncio.client import ClientConnection
 
-from app.classroom.code import Invitation
+from app.classroom.host_connection import HostConnection
 from app.classroom.join import JoinFailedError
-from app.classroom.link import HostConnection
+from app.classroom.join_code import Invitation
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.team import (
@@ -37,7 +37,7 @@ from app.classroom.seat_log import get_seat_folder, load_token
 from app.words import formatting, localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.team.view import RoleViewRow
+from engine.drill.team.role_view import RoleViewRow
 from engine.inputs import Input
 from engine.localization import restore_from_json
 from engine.overrides import override

@@ -5,15 +5,15 @@ from contextlib import suppress
 
 from app.classroom.log_entries import LogEntry, is_rewind, list_effective_entries
 from app.classroom.messages.team import MemberWelcome
-from app.classroom.scenario import parse_scenario
+from app.classroom.seat_scenario import parse_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.team.rights import find_role, is_input_allowed
-from engine.drill.team.view import list_noticed_events
+from engine.drill.team.role_view import list_noticed_events
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 
 class TeamReplica:

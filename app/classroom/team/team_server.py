@@ -19,8 +19,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import certificate
 from app.classroom.addresses import list_reachable_addresses
-from app.classroom.code import Invitation, compute_fingerprint, create_secret, format_address
 from app.classroom.join import ParticipationResult
+from app.classroom.join_code import Invitation, compute_fingerprint, create_secret, format_address
 from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError, encode
 from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (

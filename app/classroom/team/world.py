@@ -16,25 +16,25 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.classroom.code import Invitation
+from app.classroom.host_connection import SeatConnection
 from app.classroom.join import JoinFailedError, ParticipationResult, build_seat_report, play_in_class_seat
-from app.classroom.link import SeatConnection
+from app.classroom.join_code import Invitation
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.messages.team import InstructorMessage, MemberMessage, MemberWelcome, RoleView, TeamRole
-from app.classroom.scenario import parse_scenario, strip_answers
-from app.classroom.seat import ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog
+from app.classroom.seat_run import ClassEndedError, SeatRun
+from app.classroom.seat_scenario import parse_scenario, strip_answers
 from app.classroom.verdict import FINISH_LINE, judge_log
 from app.files import atomic_write
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.team.rights import find_role
+from engine.drill.team.role_view import build_observation
 from engine.drill.team.stand_ins import find_due_line
-from engine.drill.team.view import build_observation
 from engine.inputs import InputError
 from engine.localization import build_message, convert_to_json
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 VIEW_INTERVAL_S: Final = 0.5
 """Wall time between two updates of the members while no input arrives."""

@@ -6,17 +6,6 @@ from typing import Final
 from msgspec import Struct
 
 from app.learning.reflection import Reflection
-from app.view_models.course import (
-    CLIENTS_IDLE,
-    DOWN,
-    POINT_OF_NO_RETURN_KIND,
-    RunTimeline,
-    TimelineMarker,
-    build_timeline,
-    find_protection,
-    list_clients,
-    start_timeline,
-)
 from app.view_models.debrief.verdict import (
     STEPS_MAX,
     ChoicesByQuestion,
@@ -28,17 +17,28 @@ from app.view_models.debrief.verdict import (
     get_choices,
     judge_run,
 )
+from app.view_models.run_timeline import (
+    CLIENTS_IDLE,
+    DOWN,
+    POINT_OF_NO_RETURN_KIND,
+    RunTimeline,
+    TimelineMarker,
+    build_timeline,
+    find_protection,
+    list_clients,
+    start_timeline,
+)
 from app.view_models.value_curve import format_first_step
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.report_types import Report, ReportRow
 from engine.drill.judging.review import Review, is_same_action
-from engine.drill.judging.shapes import Report, ReportRow
-from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import AnswerJudgment, choose_explaining_inputs, is_action, is_good_answer
-from engine.verbs.lines import parse_input_line
+from engine.drill.par.regret_analysis import WAITING, RegretAnalysis, RunSegment
+from engine.verbs.input_lines import parse_input_line
 
 GRADES: Final = (
     (95.0, mark("Excellent"), "ok"),
@@ -46,7 +46,7 @@ GRADES: Final = (
     (60.0, mark("Passed"), "warn"),
     (0.0, mark("Not passed"), "bad"),
 )
-"""(lowest score, name, tone) of each grade. `app/learning/memory.py` uses the same limits."""
+"""(lowest score, name, tone) of each grade. `app/learning/skill_estimates.py` uses the same limits."""
 
 
 class Grade(Struct, frozen=True):

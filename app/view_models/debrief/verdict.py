@@ -12,10 +12,9 @@ from app.words.formatting import format_run_tick
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input, localize, shorten_line
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
+from engine.drill.judging.report_types import Report
 from engine.drill.judging.review import Outage, Review
-from engine.drill.judging.shapes import Report
-from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     choose_explaining_inputs,
     find_biggest_lesson,
@@ -24,10 +23,11 @@ from engine.drill.par.lessons import (
     is_action,
 )
 from engine.drill.par.regret import find_retry_start
+from engine.drill.par.regret_analysis import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.inputs import Input, InputError
 from engine.model import Tick
 from engine.tables import read_table
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 COMMAND_CHARACTERS_MAX: Final = 110
 """Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
@@ -64,7 +64,7 @@ def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 
 def _describe_statement(input_: Input) -> str:
     server = input_.args[0].partition("#")[0]
-    text = facts.normalize_sql(input_.args[1], keep_literals=False)
+    text = condition_context.normalize_sql(input_.args[1], keep_literals=False)
     statements = [
         (match.end(), sentence)
         for pattern, sentence in STATEMENT_SENTENCES

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
+from engine.drill.running.published_comparison import GROUP, INSTANCE, MIRRORING
 from engine.tables import read_table
 
 FROM, TO, WITNESS, CLIENT, VOTES, QUEUE, DISK, LISTENER, PANEL = (

@@ -4,11 +4,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.facts import StageFacts, capture_facts
-from app.view_models.failover_moment.moment import build_failover_view
+from app.view_models.failover_moment import failover_view as times
+from app.view_models.failover_moment.failover_view import build_failover_view
+from app.view_models.failover_moment.stage_facts import StageFacts, capture_facts
 from app.view_models.failover_moment.view import StageView, build_stage_view
-from engine.drill.running.comparison import MIRRORING
+from engine.drill.running.published_comparison import MIRRORING
 from engine.drill.time.history import History
 from engine.model import Tick
 

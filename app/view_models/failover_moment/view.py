@@ -6,9 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from app.view_models.faces import StatusIndicator
-from app.view_models.failover_moment.facts import VOTE_CAST, VOTE_LOST, VOTE_NOT_COUNTED, StageFacts
-from app.view_models.failover_moment.moment import FailoverPhase, FailoverView
+from app.view_models.failover_moment.failover_view import FailoverPhase, FailoverView
 from app.view_models.failover_moment.phases import (
     AGENT_RESOURCE,
     FROM,
@@ -17,11 +15,13 @@ from app.view_models.failover_moment.phases import (
     UNTIMED_RESOURCES,
     WITNESS,
 )
+from app.view_models.failover_moment.stage_facts import VOTE_CAST, VOTE_LOST, VOTE_NOT_COUNTED, StageFacts
+from app.view_models.topology_contents import StatusIndicator
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.running.comparison import GROUP, MIRRORING
+from engine.drill.running.published_comparison import GROUP, MIRRORING
 from engine.model import Tick
 
 DONE, RUNNING, WAITING = "done", "running", "waiting"

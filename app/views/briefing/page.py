@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files import journal_file, proof
+from app.files import drill_difficulty, journal_file
 from app.view_models.start_page import get_level_title
 from app.widgets import theme
 from app.widgets.busy_cursor import show_preparing_text
 from app.widgets.key_button import KeyButton, build_back_button
 from app.widgets.layouts import EmptySpace, build_row, build_widget_column
-from app.widgets.prose import MarkdownView
+from app.widgets.markdown_view import MarkdownView
 from app.widgets.scroll_container import wrap_in_scroll_area
 from app.words import formatting
 from app.words.language import mark, tr
@@ -228,7 +228,9 @@ def _list_details(scenario: Scenario) -> list[str]:
     if lesson is not None:
         course_text = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
         lines.append(f"{course_text}: {lesson.teaches}")
-    lines += [proved] if (proved := proof.describe_certificate(scenario.name, scenario.text)) else []
+    lines += (
+        [proved] if (proved := drill_difficulty.describe_certificate(scenario.name, scenario.text)) else []
+    )
     sources = [f"{source.paper}: {source.section}" for source in scenario.sources]
     return [*lines, *(tr("Source: {source}").format(source=source) for source in sources)]
 

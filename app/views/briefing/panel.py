@@ -14,8 +14,8 @@ from app.widgets import theme
 from app.widgets.flow import WrapButton
 from app.widgets.input_guard import get_input_guard
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.prose import MarkdownView
-from app.widgets.reader import forward_focus
+from app.widgets.markdown_view import MarkdownView
+from app.widgets.screen_reader import forward_focus
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QWidget
 
-from app.view_models.course import (
+from app.view_models.run_timeline import (
     EXPOSED,
     TIMELINE_EVENT_KINDS,
     TRAINEE_MARKER_KINDS,
@@ -20,7 +20,7 @@ from app.view_models.course import (
     start_timeline,
 )
 from app.view_models.series import ALL_DATABASES, CounterHistory
-from app.views.charts import export, scale
+from app.views.charts import export, time_scale
 from app.views.charts.lane import (
     DATABASE_STATE_STYLES,
     LANE_NAME,
@@ -29,11 +29,11 @@ from app.views.charts.lane import (
     StateHistory,
     StateLanes,
 )
-from app.views.charts.scale import TimeScale
+from app.views.charts.time_scale import TimeScale
 from app.views.charts.toolbar import TIME_RANGE_LENGTHS, ChartToolbar
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.strip import MARKER_STYLES
 from app.words import formatting
 from app.words.formatting import COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY, build_counter
@@ -432,11 +432,11 @@ class ChartView(QWidget):
     # --- forecasts ------------------------------------------------------------------------------------------
 
     def _show_forecasts(self, world: World) -> None:
-        expected = scale.format_forecasts(self._history, world, self._database)
+        expected = time_scale.format_forecasts(self._history, world, self._database)
         for panel in self.panels:
             panel.show_forecast(expected.get(panel.counter.name, ""))
         tick_interval = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        text = "  ·  ".join(scale.list_forecast_sentences(expected, tick_interval))
+        text = "  ·  ".join(time_scale.list_forecast_sentences(expected, tick_interval))
         if text != self.forecast.text():
             self.forecast.setText(text)
             self.forecast.setVisible(bool(text))

@@ -1,8 +1,8 @@
 """Windows of a class: start a class, join a class, the instructor station and replays."""
 
-from app.views.classroom.board import InstructorStation
 from app.views.classroom.dialogs import JoinClassDialog, StartClassDialog
-from app.views.classroom.led_replay import JumpTarget, ReplayPage, SeatReplay
+from app.views.classroom.instructor_station import InstructorStation
+from app.views.classroom.shared_replay import JumpTarget, ReplayPage, SeatReplay
 
 __all__ = [
     "InstructorStation",

@@ -32,7 +32,7 @@ CLASS_MODES: Final = {
 PROGRESS_LINES: Final = 2
 """Number of lines reserved for the progress of joining."""
 LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the current time of the class")}
-"""Rule for the start time of seats that join late, as in app/classroom/plan.py -> label."""
+"""Rule for the start time of seats that join late, as in app/classroom/lesson_plan.py -> label."""
 
 
 class StartClassDialog(QDialog):

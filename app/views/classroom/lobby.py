@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.classroom.class_check import ClassCheckResult
 from app.classroom.messages.replies import DashboardUpdate, SeatTile
-from app.classroom.room_check import ClassCheckResult
 from app.views.classroom import roster
 from app.widgets import theme
 from app.widgets.qr import QrCode

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView
 
+from app.classroom.lesson_plan import PART_KIND_NAMES
 from app.classroom.messages.replies import DashboardUpdate, LogVerdict, SeatTile
-from app.classroom.plan import PART_KIND_NAMES
 from app.widgets.sparkline import SparklineDelegate
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.widgets.two_lines import TwoLineDelegate
@@ -19,8 +19,8 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 from engine.drill.judging.report import get_program_version
+from engine.drill.judging.report_types import BLUNDER_POINTS_MIN
 from engine.drill.judging.score import SCORE_TOTAL_MAX
-from engine.drill.judging.shapes import BLUNDER_POINTS_MIN
 from engine.overrides import override
 
 TOOLTIP_LINES_MAX: Final = 12

@@ -29,7 +29,7 @@ from app.views.console.tabs import (
 )
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
-from app.widgets.reader import forward_focus
+from app.widgets.screen_reader import forward_focus
 from app.widgets.shared_actions import add_heading
 from app.words.language import tr
 from engine import tsql
@@ -38,7 +38,7 @@ from engine.events import Event, SqlData, SqlDoneData
 from engine.inputs import Input, InputError
 from engine.model import World
 from engine.overrides import override
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

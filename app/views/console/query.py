@@ -30,7 +30,7 @@ from app.widgets import theme
 from app.widgets.code_edit import CodeEditor, FindCompletions
 from app.widgets.highlight import SyntaxHighlighter
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import has_keyboard_focus
+from app.widgets.screen_reader import has_keyboard_focus
 from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.views.console.outcome import BatchOutcome, Rowset, format_outcome_as_text, list_message_lines
 from app.widgets import theme
-from app.widgets.reader import has_keyboard_focus
+from app.widgets.screen_reader import has_keyboard_focus
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import tr

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import HistoryLine
+from app.widgets.screen_reader import HistoryLine
 from app.words.language import tr
 from engine.events import Event, PowerShellData, get_data
 from engine.inputs import Input

@@ -13,7 +13,7 @@ from app.views.console.shell import ShellWindow
 from app.widgets import keys, theme
 from app.widgets.bars import attach_menu
 from app.widgets.layouts import build_row
-from app.widgets.reader import has_keyboard_focus
+from app.widgets.screen_reader import has_keyboard_focus
 from app.words.language import tr
 from engine import tsql
 from engine.model import World

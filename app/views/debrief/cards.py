@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from app.view_models.debrief.model import DebriefModel, Grade, SummaryFigure, SummaryModel
 from app.view_models.debrief.verdict import ContinuationStep, VerdictModel
-from app.views.debrief.parts import build_label, build_muted_label
+from app.views.debrief.debrief_widgets import build_label, build_muted_label
 from app.widgets.layouts import build_row, build_widget_column
 from app.words import formatting
 from app.words.language import tr

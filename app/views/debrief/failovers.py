@@ -7,14 +7,14 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
-from app.views.debrief.parts import build_label
+from app.views.debrief.debrief_widgets import build_label
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.availability.estimates import GroupFailoverEstimate
-from engine.drill.judging.shapes import ReportRow
+from engine.drill.judging.report_types import ReportRow
 
 DETECTION_PHASE: Final = mark("detection")
 PREPARATION_PHASE: Final = mark("until the command")

@@ -5,7 +5,12 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import build_label, build_muted_label, build_rows_with_symbols, format_loss
+from app.views.debrief.debrief_widgets import (
+    build_label,
+    build_muted_label,
+    build_rows_with_symbols,
+    format_loss,
+)
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import build_widget_column
 from app.words import formatting

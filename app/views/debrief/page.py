@@ -22,7 +22,7 @@ from app.view_models.debrief.model import DebriefModel
 from app.view_models.debrief.verdict import VerdictModel
 from app.views.debrief import tabs
 from app.views.debrief.cards import VerdictCard, build_score_card
-from app.views.debrief.parts import build_card, build_label, build_muted_label
+from app.views.debrief.debrief_widgets import build_card, build_label, build_muted_label
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
@@ -33,7 +33,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging import counterfactual
 from engine.inputs import Input
 from engine.overrides import override
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 NARROW_WIDTH_UNITS: Final = 46
 """Width in line heights below which the cards are stacked."""

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.views.debrief.parts import build_label, build_muted_label
+from app.views.debrief.debrief_widgets import build_label, build_muted_label
 from app.widgets.layouts import build_row
 from app.words import formatting
 from app.words.language import tr

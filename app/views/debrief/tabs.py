@@ -7,13 +7,11 @@ from msgspec import Struct
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
+from app.view_models.run_timeline import TimelineSpan
 from app.view_models.value_curve import list_refused_batches
-from app.views.debrief import par, story
-from app.views.debrief.failovers import FailoverPanel, build_attempt_label, describe_missing_parts
-from app.views.debrief.mistakes import StartRetry, build_mistakes
-from app.views.debrief.parts import (
+from app.views.debrief import outage_widgets, regret_widgets
+from app.views.debrief.debrief_widgets import (
     PointsLabel,
     build_card,
     build_code_label,
@@ -21,6 +19,8 @@ from app.views.debrief.parts import (
     build_muted_label,
     build_table,
 )
+from app.views.debrief.failovers import FailoverPanel, build_attempt_label, describe_missing_parts
+from app.views.debrief.mistakes import StartRetry, build_mistakes
 from app.views.debrief.reflection import build_reflection_checkbox, build_reflection_widgets
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import build_row, build_widget_column
@@ -34,9 +34,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.refusals import is_refusal_error
 from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, DatabaseLanes
 from engine.drill.judging.report import compute_calibration
+from engine.drill.judging.report_types import Calibration, ItemJson, Report, ReportRow
 from engine.drill.judging.review import ReferenceComparison
-from engine.drill.judging.shapes import Calibration, ItemJson, Report, ReportRow
-from engine.drill.par.account import SegmentWithBest
+from engine.drill.par.regret_analysis import SegmentWithBest
 
 STEP_LENGTH_MAX: Final = 220
 """Maximum number of characters of a step. Exported files contain the full text."""
@@ -224,7 +224,7 @@ def build_score_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]
             )
         ]
     verdict = model.build_verdict()
-    return par.build_regret_widgets(
+    return regret_widgets.build_regret_widgets(
         model.regret_analysis, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
         actions.retry, actions.select_time, actions.watch_best, model.choices,
         model.is_provisional, None if model.is_analyzing else actions.analyze, list_refused_batches(model.report),
@@ -308,13 +308,13 @@ def build_outages_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     parts: list[QWidget] = []
     if report.get("failed_parts"):
         parts.append(build_muted_label(describe_missing_parts(report["failed_parts"])))
-    if goals := story.build_goals(report):
+    if goals := outage_widgets.build_goals(report):
         parts.append(build_card(tr("Goals"), *goals))
     if review is None:
         parts.append(build_muted_label(_format_pending_analysis(model)))
     else:
-        parts.append(build_card(tr("What happened, and why"), *story.build_outages(review, report)))
-    if figures := story.build_figures(model.report, review, model.build_summary(), narrow):
+        parts.append(build_card(tr("What happened, and why"), *outage_widgets.build_outages(review, report)))
+    if figures := outage_widgets.build_figures(model.report, review, model.build_summary(), narrow):
         parts.append(build_card(tr("Figures"), *figures))
     return parts
 
@@ -323,7 +323,7 @@ def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     """Return the requirements of automatic failover, and the views in which each can be checked."""
     if model.review is None:
         return [build_muted_label(_format_pending_analysis(model))]
-    guards = story.build_preconditions(model.review, narrow)
+    guards = outage_widgets.build_preconditions(model.review, narrow)
     if not guards:
         return [build_muted_label(tr("No outages to explain."))]
     return [build_card(tr("Preconditions of automatic failover"), *guards)]

@@ -22,7 +22,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import PATTERNS, describe_expected_value
-from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, story, world
+from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, tasks, world
 from engine.tables import read_table
 
 PLAIN_KEYS_SECTION: Final = ""
@@ -528,7 +528,7 @@ def read_docstrings() -> dict[tuple[str, str], str]:
     """
     docstrings_by_field = {}
     for part in chain.from_iterable(
-        _parse_tree(module).body for module in (world, world, story, story, story)
+        _parse_tree(module).body for module in (world, world, tasks, tasks, tasks)
     ):
         if not isinstance(part, ast.ClassDef):
             continue

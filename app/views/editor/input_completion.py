@@ -7,10 +7,10 @@ from functools import cache
 from typing import Final
 
 from app.views.editor.form_schema import CONDITION_KIND, INPUT_LINE_KIND, NAME_KINDS_BY_KEY
-from engine.drill.authoring import facts, quantities
+from engine.drill.authoring import condition_context, quantities
 from engine.drill.authoring.conditions import OPERATORS
 from engine.drill.authoring.schema import build_schema
-from engine.drill.authoring.schema.story import JsonSchema
+from engine.drill.authoring.schema.tasks import JsonSchema
 from engine.drill.judging.skills import load_skills
 from engine.flow.sites import SITES, WORKLOADS
 from engine.verbs import VERBS
@@ -129,16 +129,16 @@ def _list_states(term_tokens: Sequence[str], named: ListNames) -> list[str]:
     """Return the states that the object in *term_tokens* can have."""
     low = [word.lower() for word in term_tokens]
     if low[0] == "witness":
-        return list(facts.WITNESS_STATE_WORDS)
+        return list(condition_context.WITNESS_STATE_WORDS)
     if low[0] == "safety":
-        return list(facts.SAFETY_LEVEL_WORDS)
+        return list(condition_context.SAFETY_LEVEL_WORDS)
     if _is_named(term_tokens[0], named("client")):
-        return list(facts.CLIENT_STATE_WORDS)
+        return list(condition_context.CLIENT_STATE_WORDS)
     if "on" in low:
-        return list(facts.COPY_STATE_WORDS)
+        return list(condition_context.COPY_STATE_WORDS)
     if _is_named(term_tokens[0], named("server")):
-        return list(facts.SERVER_STATE_TESTS)
-    return list(facts.DATABASE_STATE_WORDS)
+        return list(condition_context.SERVER_STATE_TESTS)
+    return list(condition_context.DATABASE_STATE_WORDS)
 
 
 def _is_named(token: str, names: Sequence[str]) -> bool:

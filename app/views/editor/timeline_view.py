@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.files.scenario_edit import ScenarioEditError, copy_entry
+from app.views.editor.add_fault_form import AddFaultForm
 from app.views.editor.input_completion import list_names_in_text
-from app.views.editor.timeline_add import AddFaultForm
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
     CONDITIONAL_FAULT,

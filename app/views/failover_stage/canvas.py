@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES, WITNESS
 from app.widgets import theme
-from app.widgets.signs import SceneStyle
+from app.widgets.scene_symbols import SceneStyle
 from app.widgets.theme import ThemeTokens
-from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
+from engine.drill.running.published_comparison import GROUP, INSTANCE, MIRRORING
 
 CANVAS_WIDTH: Final = 1366.0
 """Width of the canvas in canvas units. The height follows the aspect ratio of the window."""

@@ -6,20 +6,20 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainterPath, QPen, QPolygonF
 
 from app.view_models.failover_moment import view as view_model
-from app.view_models.failover_moment.facts import (
+from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
+from app.view_models.failover_moment.stage_facts import (
     VOTE_LOST,
     VOTE_NOT_COUNTED,
     StageCard,
     StageVote,
     shorten_names,
 )
-from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import canvas
 from app.views.failover_stage.canvas import CANVAS_WIDTH
 from app.views.failover_stage.panel import PanelPainter
 from app.widgets import theme
-from app.widgets.signs import (
+from app.widgets.scene_symbols import (
     compute_indicator_width,
     condense_drawing,
     draw_chip,
@@ -28,7 +28,7 @@ from app.widgets.signs import (
 )
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.running.comparison import MIRRORING
+from engine.drill.running.published_comparison import MIRRORING
 
 
 class StagePainter(PanelPainter):

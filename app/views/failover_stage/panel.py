@@ -13,7 +13,7 @@ from app.views.failover_stage.canvas import (
     compute_panel_box,
     compute_phase_boxes,
 )
-from app.widgets.signs import draw_symbol, draw_text
+from app.widgets.scene_symbols import draw_symbol, draw_text
 from app.words import formatting
 from app.words.language import tr
 

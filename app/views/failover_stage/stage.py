@@ -16,9 +16,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QBoxLayout, QFrame, QSizePolicy, QWidget
 
+from app.view_models.failover_moment.missing_failover import MissingFailoverView
 from app.view_models.failover_moment.phases import PANEL, QUEUE
 from app.view_models.failover_moment.view import StageView
-from app.view_models.failover_moment.why_not import MissingFailoverView
 from app.views.failover_stage.canvas import (
     BODY_TOP_MARGIN,
     CANVAS_HEIGHT_MIN,
@@ -36,7 +36,7 @@ from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import KeyButton
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.signs import draw_symbol
+from app.widgets.scene_symbols import draw_symbol
 from app.words.language import mark, tr
 from engine.overrides import override
 

@@ -44,14 +44,14 @@ from app.views.fidelity.report import (
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
 from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine, FigurePanel
 from engine.published import whitepaper_failover
 from engine.published.fidelity import KNOWN_FAILURES, SECTIONS
-from engine.published.rows import FigureClass, FigureRow, annotate_row
+from engine.published.figure_rows import FigureClass, FigureRow, annotate_row
 from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 
 # --- figures computed from the rows ----------------------------------------------------------------------

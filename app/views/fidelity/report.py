@@ -19,7 +19,7 @@ from app.words import formatting
 from app.words.formatting import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import mark, tr
 from engine.planning.figures import Figure, FigureLine, FigurePanel
-from engine.published.rows import FigureClass, FigureRow
+from engine.published.figure_rows import FigureClass, FigureRow
 
 FAILOVER_STEP_PREFIX: Final = "failovers: "
 """Prefix of the names of steps that compute failovers. The cause from Table 6 of the white paper follows."""

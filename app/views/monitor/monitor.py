@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.monitor.readout import (
+from app.views.monitor.monitor_contents import (
     STATE_ICONS,
     UNKNOWN_TEXT,
     StatusPageContents,
@@ -32,7 +32,7 @@ from app.views.monitor.status import MonitorHistoryPage, MonitorStatusPage
 from app.widgets import theme
 from app.widgets.layouts import build_dialog_buttons, build_row, build_widget_column
 from app.widgets.number_locale import build_number_locale
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLabel, QScrollArea, QWidget
 
-from app.views.monitor.readout import (
+from app.views.monitor.monitor_contents import (
     MIRRORING_STATE_STYLES,
     STATE_ICONS,
     UNKNOWN_TEXT,
@@ -29,7 +29,7 @@ from app.views.monitor.readout import (
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import build_widget_column
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr

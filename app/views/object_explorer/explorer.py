@@ -8,14 +8,14 @@ from PySide6.QtCore import QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 
-from app.view_models.picture import HasWorld
-from app.views.object_explorer import answers, scripts
+from app.view_models.topology_builder import HasWorld
+from app.views.object_explorer import explorer_items, scripts
 from app.views.object_explorer.properties import MirroringPropertiesDialog
 from app.views.object_explorer.tree import NODE_ROLE, ExplorerModel, ExplorerNode, get_node
 from app.widgets import keys, theme
 from app.widgets.bars import ButtonBar, build_menu_button
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.reader import make_selected_row_current
+from app.widgets.screen_reader import make_selected_row_current
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
@@ -199,7 +199,7 @@ class ObjectExplorer(QWidget):
 
     def _on_failed(self, server: str, number: int) -> None:
         self._error = tr("Cannot connect to {server} (error {number}).").format(server=server, number=number)
-        self.age.setToolTip(answers.format_client_message(number, server))
+        self.age.setToolTip(explorer_items.format_client_message(number, server))
 
     def _on_current_changed(self) -> None:
         node = self.current_node
@@ -225,7 +225,7 @@ class ObjectExplorer(QWidget):
             self.age.setStyleSheet(f"color: {colors.muted.name()}")
             self.age.setText(
                 tr("{what}, as of {ago}").format(
-                    what=answer_kind, ago=answers.format_age(tick, self._world.tick)
+                    what=answer_kind, ago=explorer_items.format_age(tick, self._world.tick)
                 )
             )
         else:
@@ -302,7 +302,7 @@ class ObjectExplorer(QWidget):
 
         It needs data from the server, so it is omitted if the server does not respond.
         """
-        if self._world is None or answers.find_connection_error(self._world, node.server) is not None:
+        if self._world is None or explorer_items.find_connection_error(self._world, node.server) is not None:
             return
         found_scripts = scripts.list_object_scripts(self._world, node.server, node.kind, node.name)
         if found_scripts:

@@ -7,7 +7,7 @@ from msgspec import Struct
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.views.object_explorer import answers
+from app.views.object_explorer import explorer_items
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
@@ -183,9 +183,9 @@ class MirroringPropertiesDialog(QDialog):
         """Query the server again. If it does not respond, keep the values and show the error."""
         if self._world is None:
             return
-        number = answers.find_connection_error(self._world, self.server)
+        number = explorer_items.find_connection_error(self._world, self.server)
         if number is not None:
-            self._show_status(answers.format_client_message(number, self.server), "bad")
+            self._show_status(explorer_items.format_client_message(number, self.server), "bad")
             return
         self._requested_tick = self._world.tick
         self._copy = self._world.copies.get((self.server, self.database))
@@ -220,7 +220,7 @@ class MirroringPropertiesDialog(QDialog):
         if self._world is not None:
             self.age.setText(
                 tr("reported by {server} at {ago}").format(
-                    server=self.server, ago=answers.format_age(self._requested_tick, self._world.tick)
+                    server=self.server, ago=explorer_items.format_age(self._requested_tick, self._world.tick)
                 )
             )
 

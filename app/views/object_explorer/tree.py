@@ -9,8 +9,8 @@ from msgspec import Struct
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QStandardItem, QStandardItemModel
 
-from app.views.object_explorer import answers
-from app.views.object_explorer.answers import FOLDERS, ExplorerFolder, ExplorerItem
+from app.views.object_explorer import explorer_items as answers
+from app.views.object_explorer.explorer_items import FOLDERS, ExplorerFolder, ExplorerItem
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
 from app.widgets.tables import escape_tip

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.number_locale import build_number_locale
-from app.widgets.reader import set_accessible_box_name
+from app.widgets.screen_reader import set_accessible_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import VERSIONS

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QSizeP
 from app.views.planner.controls import NumberBox
 from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.signs import draw_grid_lines
+from app.widgets.scene_symbols import draw_grid_lines
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.sweep import (

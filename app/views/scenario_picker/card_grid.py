@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.view_models.start_page import DrillCard
 from app.views.scenario_picker.top_cards import wrap_text_cached
 from app.widgets import theme
-from app.widgets.reader import make_selected_row_current
+from app.widgets.screen_reader import make_selected_row_current
 from app.widgets.tables import get_cell_style
 from app.words.language import tr
 from engine.overrides import override

@@ -9,9 +9,9 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QActionGroup, QIcon, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
-from app.files import proof
+from app.files import drill_difficulty
 from app.files.learning_paths import load_learning_paths
-from app.files.summary import DIFFICULTY_LEVELS
+from app.files.scenario_summary import DIFFICULTY_LEVELS
 from app.view_models.start_page import (
     CARD_ORDERS,
     DURATION_CHOICES,
@@ -31,7 +31,7 @@ from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import keys, theme
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import EmptySpace, build_row, build_widget_column
-from app.widgets.reader import announce_text, close_menu_after_use
+from app.widgets.screen_reader import announce_text, close_menu_after_use
 from app.widgets.scroll_container import ScrollContainer
 from app.words.language import mark, tr, trn
 from engine.overrides import override
@@ -262,7 +262,7 @@ class StartPageView(QWidget):
         texts = (tr("New drill"), tr("Progress"), tr("History"))
         new_drill, progress, history = (QPushButton(text) for text in texts)
         menu = QMenu(self)
-        for level in proof.GENERATED_DRILL_LEVELS:
+        for level in drill_difficulty.GENERATED_DRILL_LEVELS:
             words = tr("Generate: {difficulty}").format(difficulty=get_level_title(level))
             menu.addAction(words, partial(self.generated_drill_wanted.emit, level))
         menu.addSeparator()

@@ -41,7 +41,7 @@ from app.views.system_monitor.history import PERF_COUNTERS_BY_NAME as PERFS
 from app.widgets import theme
 from app.widgets.bars import ButtonBar
 from app.widgets.layouts import build_widget_column
-from app.widgets.reader import make_selected_row_current, set_accessible_box_name
+from app.widgets.screen_reader import make_selected_row_current, set_accessible_box_name
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import AnyIndex, TableColumn, TableModel, TableView
 from app.words import formatting

@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAccessibleWidget, QGraphicsView, QWidget
 
 from app.views.topology.scene import TopologyScene
-from app.widgets.interfaces import register_interface_factory
+from app.widgets.accessible_interfaces import register_interface_factory
 from engine.overrides import override
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.faces import LinkDisplay, StatusIndicator
-from app.view_models.offers import ActionTarget
-from app.widgets.signs import (
+from app.view_models.action_offers import ActionTarget
+from app.view_models.topology_contents import LinkDisplay, StatusIndicator
+from app.widgets.scene_symbols import (
     SceneStyle,
     build_arrow_head,
     compute_indicator_width,

@@ -10,8 +10,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsTextItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.offers import ActionTarget
-from app.widgets.signs import SceneStyle
+from app.view_models.action_offers import ActionTarget
+from app.widgets.scene_symbols import SceneStyle
 from app.words.language import tr
 from engine.overrides import override
 

@@ -8,13 +8,13 @@ from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QGraphicsScene
 
-from app.view_models.faces import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
+from app.view_models.topology_contents import ClientDisplay, LinkDisplay, ServerDisplay, TopologyContents
+from app.views.topology.card_items import CardItem, ClientCardItem, ServerCardItem
+from app.views.topology.card_layout import RING_PARTNERS_MIN, CardCenter, CardSize, compute_card_centers
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import CardItem, ClientCardItem, ServerCardItem
 from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
-from app.views.topology.places import RING_PARTNERS_MIN, CardCenter, CardSize, compute_card_centers
-from app.widgets.signs import SceneStyle
+from app.widgets.scene_symbols import SceneStyle
 
 SceneItem = CardItem[Any] | LinkItem | NoteItem
 

@@ -20,21 +20,21 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
-from app.view_models.faces import StatusIndicator, TopologyContents
-from app.view_models.offers import ActionTarget
-from app.view_models.picture import HasPermissions, build_topology_contents, hide_unknown_facts
+from app.view_models.action_offers import ActionTarget
 from app.view_models.preview import preview_impact
+from app.view_models.topology_builder import HasPermissions, build_topology_contents, hide_unknown_facts
+from app.view_models.topology_contents import StatusIndicator, TopologyContents
 from app.views.topology.canvas import AccessibleCanvas, AccessibleItem, install_interface_factory
+from app.views.topology.card_items import CardItem, ServerCardItem
+from app.views.topology.card_layout import CardCenter, find_nearest_object
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import CardItem, ServerCardItem
 from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
-from app.views.topology.places import CardCenter, find_nearest_object
 from app.views.topology.scene import SceneItem, TopologyScene
 from app.views.topology.tools import CanvasTools, SearchBox, build_zoom_actions
 from app.widgets import theme
-from app.widgets.reader import announce_text
+from app.widgets.scene_symbols import build_scene_style
+from app.widgets.screen_reader import announce_text
 from app.widgets.shared_actions import SharedActions
-from app.widgets.signs import build_scene_style
 from app.widgets.tables import escape_tip
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts as f
+from engine.drill.authoring import condition_context as f
 from engine.drill.authoring import quantities
-from engine.drill.authoring.facts import ConditionContext, ConditionNames, ObjectKind
+from engine.drill.authoring.condition_context import ConditionContext, ConditionNames, ObjectKind
 from engine.flow import Threshold
 from engine.flow.kernel import SOURCE_COUNTERS
 from engine.localization import LocalizableMessage, build_message, join_messages, mark

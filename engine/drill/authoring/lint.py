@@ -13,9 +13,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
 from engine.drill.judging.skills import load_skills_by_key
 from engine.drill.par.observability import find_premature_inputs
-from engine.drill.running.build import apply_preparation, start_world
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import DrillStarter, play_idle, play_reference
+from engine.drill.running.world_builder import apply_preparation, start_world
 from engine.inputs import InputError
 from engine.localization import build_message, join_messages
 from engine.model import World

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.cluster import config, instances
 from engine.constants import TICKS_PER_S, VERSIONS
-from engine.drill.authoring.facts import ConditionContext, ObjectKind
+from engine.drill.authoring.condition_context import ConditionContext, ObjectKind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
 from engine.events import NoteData, select_data
 from engine.flow.setup import compute_worker_threads

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine import arithmetic, simulator
-from engine.chance import RandomStream
 from engine.constants import WITNESS_ONLY_EDITIONS
 from engine.drill.authoring import conditions
 from engine.drill.authoring.cluster_references import add_cluster_names, check_clusters
+from engine.drill.authoring.condition_context import ConditionNames
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionNames
 from engine.drill.authoring.problems import KeyPath, ProblemCollector
 from engine.drill.authoring.schema import (
     ConductRule,
@@ -32,8 +31,9 @@ from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
+from engine.random_streams import RandomStream
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_input_line, parse_script_lines, prefix_line_number
+from engine.verbs.input_lines import parse_input_line, parse_script_lines, prefix_line_number
 
 
 def collect_names(scenario: Scenario) -> ConditionNames:

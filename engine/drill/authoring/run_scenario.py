@@ -11,7 +11,7 @@ from typing import Final, TypeGuard
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts, quantities
+from engine.drill.authoring import condition_context, quantities
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.authoring.variants import VARIANTS_KEY, pick_values, substitute_picks
@@ -21,7 +21,7 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 from engine.mirroring import prerequisites
 from engine.model import World
-from engine.protocol import groups
+from engine.protocol import group_policies
 from engine.verbs import REMARK_VERBS, VERBS
 
 PLACEHOLDER_PREFIX: Final = "TO WRITE: "
@@ -260,7 +260,7 @@ def _evaluate_condition(drill: Drill, condition: str) -> bool:
 def _list_candidate_goals(world: World) -> Iterator[tuple[str, str]]:
     """Yield (condition, text) for the facts that may become goals."""
     for database in world.availability:
-        lead = facts.find_principal(world, database)
+        lead = condition_context.find_principal(world, database)
         if lead is not None:
             yield f"{database} serves on {lead.server}", f"{database} serves on {lead.server}"
             if lead.group is not None:
@@ -268,9 +268,9 @@ def _list_candidate_goals(world: World) -> Iterator[tuple[str, str]]:
             if prerequisites.get_witness(lead) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
         for copy in world.list_copies_of(database):
-            if not groups.get_policy(copy).is_follower(copy):
+            if not group_policies.get_policy(copy).is_follower(copy):
                 continue
-            role = groups.get_policy(copy).get_role(copy)
+            role = group_policies.get_policy(copy).get_role(copy)
             yield f"{database} on {copy.server} is {role}", f"{copy.server} is {role} of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
     for server in world.instances:

@@ -28,7 +28,7 @@ from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import BLANK_LETTERS, Scenario, build_schema
 from engine.drill.authoring.variants import Picks
 from engine.localization import build_message
-from engine.verbs.lines import parse_input_line, parse_script
+from engine.verbs.input_lines import parse_input_line, parse_script
 
 __all__ = ["FileProblem", "Scenario", "ScenarioError", "build_schema", "load_scenario", "select_variant"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from engine.chance import RandomStream
 from engine.drill.authoring.problems import KeyPath
 from engine.localization import build_message
+from engine.random_streams import RandomStream
 
 VARIANTS_KEY: Final = "variants"
 """Key of the table with the pools."""

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, DrillEndReason
@@ -24,7 +24,7 @@ from engine.model import Tick, to_ticks
 from engine.protocol import availability
 from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import REMARK_VERBS
-from engine.verbs.lines import describe_input
+from engine.verbs.input_lines import describe_input
 
 COUNTERFACTUAL_ACTIONS_MAX: Final = 12
 """Maximum number of actions that are tested, the earliest first. Actions that are not in the reference take
@@ -99,7 +99,9 @@ def is_inspection(input_: Input) -> bool:
         return False
     return (
         is_read_only_input(input_)
-        or READ_ONLY_PROCEDURES_PATTERN.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False))
+        or READ_ONLY_PROCEDURES_PATTERN.fullmatch(
+            condition_context.normalize_sql(input_.args[1], keep_literals=False)
+        )
         is not None
     )
 
@@ -136,14 +138,17 @@ def _list_candidates(drill: Drill) -> list[int]:
 
     Actions that the reference also contains come last.
     """
-    reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
+    reference = " ".join(
+        condition_context.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution
+    )
     indexes = [
         n for n, item in enumerate(drill.journal) if item.verb not in REMARK_VERBS and not is_inspection(item)
     ]
     known_places = {
         n
         for n in indexes
-        if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
+        if condition_context.normalize_sql(drill.journal[n].line_without_time, keep_literals=True)
+        in reference
     }
     return sorted(indexes, key=lambda n: (n in known_places, n))[:COUNTERFACTUAL_ACTIONS_MAX]
 
@@ -212,7 +217,7 @@ def _is_needless_batch(counterfactual: Drill, drill: Drill, input_: Input) -> bo
     """Return whether a batch of *drill* is unnecessary in the counterfactual run, or is refused only there."""
     if is_inspection(input_):
         return False
-    text = facts.normalize_sql(input_.args[1], keep_literals=False)
+    text = condition_context.normalize_sql(input_.args[1], keep_literals=False)
     if _EMERGENCY_PATTERN.search(text) and _would_recover(counterfactual, text):
         return True
     trial = counterfactual.fork()
@@ -229,7 +234,7 @@ def was_batch_refused(drill: Drill, input_: Input) -> bool:
     return any(
         batch.started_tick == input_.tick
         and event.server == input_.args[0].partition("#")[0]
-        and bool(facts.list_error_numbers(batch))
+        and bool(condition_context.list_error_numbers(batch))
         for event, batch in select_data(drill.events, SqlDoneData)
     )
 

@@ -7,13 +7,13 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.judging import report
 from engine.drill.running.drill import Drill
 from engine.events import Event, NoteData
 from engine.localization import build_message
 from engine.model import Tick
-from engine.protocol import groups
+from engine.protocol import group_policies
 
 CURVE_COUNTERS: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 """Counters that are compared as curves by default."""
@@ -114,7 +114,7 @@ def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
 def _describe_server(drill: Drill, name: str) -> str:
     return ", ".join(
         word
-        for word, true in facts.SERVER_STATE_TESTS.items()
+        for word, true in condition_context.SERVER_STATE_TESTS.items()
         if word in _SERVER_STATES and true(drill.world, name)
     )
 
@@ -130,13 +130,13 @@ def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:
     if not drill.world.instances[
         key[0]
     ].running:  # a stopped server still has the state from before its shutdown, which is not comparable
-        role = groups.get_policy(copy).get_role(copy)
+        role = group_policies.get_policy(copy).get_role(copy)
         return (
             build_message("instance is down, was {role}", role=role)
             if role
             else build_message("instance is down")
         )
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     return ", ".join(filter(None, (policy.get_role(copy), policy.get_state(copy), copy.db_state.name)))
 
 

@@ -8,21 +8,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, LostTransactionsRule, UnprotectedRule
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, DatabaseLanes, StateSpan
+from engine.drill.judging.report_types import LOSS_LABELS
 from engine.drill.judging.score import DISABLED_FAILOVER_ITEM
 from engine.drill.judging.scored_run import Loss, RubricItem
-from engine.drill.judging.shapes import LOSS_LABELS
 from engine.drill.running.drill import Drill
 from engine.events import AvailabilityData, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Tick, to_ticks
 from engine.verbs import REMARK_VERBS
-from engine.verbs.lines import describe_input, describe_line, parse_input_line
+from engine.verbs.input_lines import describe_input, describe_line, parse_input_line
 
 RAN_PATTERN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
 """Pattern of `ran "statement" on SERVER` in a condition: the statement and its server."""
@@ -261,7 +261,7 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
     statements = [
         (event.server, batch.started_tick, (batch.batch,))
         for event, batch in select_data(drill.events, SqlDoneData)
-        if event.tick in window and not facts.is_timeline_window(batch.window)
+        if event.tick in window and not condition_context.is_timeline_window(batch.window)
     ]
     if loss is not None and loss.cause:
         statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
@@ -290,7 +290,7 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
     If no statement contains a text, any statement on *server* counts. An empty *server* means any server. The
     texts distinguish statements of the same tick.
     """
-    normalized_texts = [facts.normalize_sql(text, keep_literals=True) for text in texts]
+    normalized_texts = [condition_context.normalize_sql(text, keep_literals=True) for text in texts]
 
     def is_sent_to_server(input_: Input) -> bool:
         target_server = input_.args[0].partition("#")[0] if input_.verb == "sql" else None
@@ -298,7 +298,8 @@ def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str])
 
     def has_text(input_: Input) -> bool:
         return is_sent_to_server(input_) and any(
-            text in facts.normalize_sql(input_.args[1], keep_literals=True) for text in normalized_texts
+            text in condition_context.normalize_sql(input_.args[1], keep_literals=True)
+            for text in normalized_texts
         )
 
     last_action = _find_last_action(drill, has_text)

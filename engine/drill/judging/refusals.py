@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.events import AvailabilityData, Event, SqlDoneData, select_data
 from engine.localization import build_message
 from engine.model import Tick
@@ -68,8 +68,8 @@ def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
     """Return the trainee's batches that a server refused as wrong."""
     refusals = []
     for event, done_data in select_data(events, SqlDoneData):
-        errors = [n for n in facts.list_error_numbers(done_data) if is_refusal_error(n)]
-        if errors and not facts.is_timeline_window(done_data.window):
+        errors = [n for n in condition_context.list_error_numbers(done_data) if is_refusal_error(n)]
+        if errors and not condition_context.is_timeline_window(done_data.window):
             refusals.append(
                 RefusedBatch(event.tick, event.server or "", " ".join(done_data.batch.split()), errors[0])
             )

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from engine.availability import estimates
 from engine.availability.estimates import GroupFailoverEstimate
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import CooperativeTask, advance_in_slices
 from engine.events import (
@@ -26,9 +26,9 @@ from engine.events import (
 )
 from engine.localization import build_message, format_run_time
 from engine.model import Failover, Tick, World
-from engine.protocol import availability, groups
+from engine.protocol import availability, group_policies
 from engine.verbs import VERBS
-from engine.verbs.lines import describe_line
+from engine.verbs.input_lines import describe_line
 
 SERVING, DOWN = build_message("in service"), build_message("down")
 PROTECTED, UNPROTECTED, UNSERVED = (
@@ -147,12 +147,12 @@ class _DatabaseRecorder(Struct):
         protection = UNPROTECTED if account.exposed else PROTECTED if account.serving else UNSERVED
         self.protection.record_state(account.since_tick, protection)
         self.where.record_state(world.tick, serving[0].server if serving else "")
-        self.state.record_state(world.tick, facts.get_state_word(world, database))
+        self.state.record_state(world.tick, condition_context.get_state_word(world, database))
         self.record_preconditions(world, database)
 
     def record_preconditions(self, world: World, database: str) -> None:
         """Record the current preconditions of an automatic failover."""
-        preconditions = groups.list_preconditions(world, database)
+        preconditions = group_policies.list_preconditions(world, database)
         guards_by_key = {(guard.name, guard.seen_in, guard.target): guard for guard in preconditions}
         has_lost_guard = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
@@ -288,7 +288,7 @@ def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
         case FailoverData(step=step):
             return ("transition", event.text) if step in ("accepted", "online") else None
         case SqlDoneData() as batch_result:
-            kind: MarkerKind = "refusal" if facts.list_error_numbers(batch_result) else "command"
+            kind: MarkerKind = "refusal" if condition_context.list_error_numbers(batch_result) else "command"
             return kind, f"{event.server}: {' '.join(batch_result.batch.split())}"
         case HintData():
             return "hint", build_message("hint opened: {hint}", hint=event.text)

@@ -12,11 +12,11 @@ from msgspec import Struct, structs
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts, quantities
+from engine.drill.authoring import condition_context, quantities
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import Calibration, CalibrationPoint, Report, ReportRow, ScoreJson
+from engine.drill.judging.report_types import Calibration, CalibrationPoint, Report, ReportRow, ScoreJson
 from engine.drill.running import questions
-from engine.drill.running.comparison import find_technology
+from engine.drill.running.published_comparison import find_technology
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import describe_call_error
@@ -377,7 +377,7 @@ def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
 
 def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and its stream: those of the leading copy, otherwise of any copy."""
-    copy = facts.find_principal(world, database)
+    copy = condition_context.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
     log_places = (streams.find_stream_numbers(world, other_copy) for other_copy in copies)
     return next((log_place for log_place in log_places if log_place is not None), None)

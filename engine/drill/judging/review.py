@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from engine.availability.estimates import GroupFailoverEstimate
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.judging import difference, report
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection, measure_action_impacts
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
@@ -24,8 +24,8 @@ from engine.drill.judging.replay_timeline import (
     list_markers,
     record_all_lanes,
 )
-from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.running.drill import Drill
+from engine.drill.running.published_comparison import INSTANCE, find_technology
 from engine.drill.running.solution import play_solution_in_slices
 from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.events import AvailabilityData, Event, select_data
@@ -447,7 +447,7 @@ def is_same_action(left_input: Input, right_input: Input) -> bool:
     if len({item.args[0].partition("#")[0] for item in (left_input, right_input)}) > 1:
         return False
     texts = [
-        _remove_ineffective_parts(facts.normalize_sql(item.args[1], keep_literals=True))
+        _remove_ineffective_parts(condition_context.normalize_sql(item.args[1], keep_literals=True))
         for item in (left_input, right_input)
     ]
     return texts[0] == texts[1] or (is_inspection(left_input) and is_inspection(right_input))

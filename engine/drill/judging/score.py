@@ -30,7 +30,7 @@ from engine.drill.authoring.schema import (
     StatusRule,
     UnprotectedRule,
 )
-from engine.drill.judging import given_up_failover, reverted_actions
+from engine.drill.judging import disabled_failovers, pointless_actions
 from engine.drill.judging.refusals import (
     NO_PRINCIPAL_ADVICE,
     PRINCIPAL_ONLY_ERROR,
@@ -483,13 +483,13 @@ DEDUCTION_NAMES: Final[dict[str, str]] = {
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for commands that disabled automatic failover."""
-    disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
+    disabled = disabled_failovers.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
     deduction = round(
         min(
-            given_up_failover.DEDUCTION_PER_COMMAND * len(disabled),
-            given_up_failover.DEDUCTION_MAX,
+            disabled_failovers.DEDUCTION_PER_COMMAND * len(disabled),
+            disabled_failovers.DEDUCTION_MAX,
             besides_goals,
         ),
         1,
@@ -526,13 +526,13 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for faults and commands that had no purpose."""
-    pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
+    pointless = pointless_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
     deduction = round(
         min(
-            reverted_actions.DEDUCTION_PER_ACTION * len(pointless),
-            reverted_actions.DEDUCTION_MAX,
+            pointless_actions.DEDUCTION_PER_ACTION * len(pointless),
+            pointless_actions.DEDUCTION_MAX,
             besides_goals,
         ),
         1,

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import ItemJson, LossJson
+from engine.drill.judging.report_types import ItemJson, LossJson
 from engine.drill.running.questions import GoalState, InquiryState, OpenedHint
 from engine.drill.team.calls import TeamCalls
 from engine.events import Event

@@ -12,7 +12,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.agents import AUTOMATIC_PLAYERS, IDLE_PLAYER, AutomaticPlayer
+from engine.drill.judging.automatic_players import AUTOMATIC_PLAYERS, IDLE_PLAYER, AutomaticPlayer
 from engine.drill.judging.report import build_availability_json
 from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.flow import SafetyMode

@@ -17,9 +17,9 @@ from engine.events import FaultData
 from engine.inputs import Input, InputError
 from engine.mirroring import prerequisites
 from engine.model import DbState, World
-from engine.protocol import availability, groups
+from engine.protocol import availability, group_policies
 from engine.verbs import VERBS
-from engine.verbs.lines import execute_input, parse_input_line, parse_script
+from engine.verbs.input_lines import execute_input, parse_input_line, parse_script
 
 EMERGENCY_CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
 """Chores that can help in an emergency of any drill. All other chores are tried only if the scenario mentions
@@ -186,7 +186,7 @@ def _list_statements(world: World) -> Iterator[str]:
 def _list_session_statements(world: World, server: str, database: str) -> Iterator[str]:
     copy = world.copies[server, database]
     clauses = ["OFF"]
-    if groups.get_policy(copy).is_leader(copy):
+    if group_policies.get_policy(copy).is_leader(copy):
         clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
         if prerequisites.get_witness(copy) is not None:
             yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
@@ -228,7 +228,7 @@ def has_broken_session(drill: SearchDrill) -> bool:
         for server in (session.principal, session.mirror)
     )
     return any(
-        copy is None or not copy.group_kind or groups.get_policy(copy).get_state(copy) == "SUSPENDED"
+        copy is None or not copy.group_kind or group_policies.get_policy(copy).get_state(copy) == "SUSPENDED"
         for copy in copies
     )
 
@@ -239,8 +239,8 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
         copy.server
         for server in (session.principal, session.mirror)
         if (copy := world.copies.get((server, session.database))) is not None
-        and groups.get_policy(copy).get_state(copy) == "SUSPENDED"
-        and groups.get_policy(copy).is_leader(copy)
+        and group_policies.get_policy(copy).get_state(copy) == "SUSPENDED"
+        and group_policies.get_policy(copy).is_leader(copy)
     ]
     resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
     return resumed + list_setup_statements(world, session)

@@ -13,17 +13,17 @@ from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par import multi_seed
+from engine.drill.par.certificate_types import MultiSeedPlan, ParCertificate, SeedScores, TrapScore
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
 from engine.drill.par.search import DecisionTester, ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import MultiSeedPlan, ParCertificate, SeedScores, TrapScore
 from engine.drill.par.trials import PlayedPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 SEARCH_METHOD: Final = "best-first over plans, one of each length in turn"
 """Name of the search method, which certificates contain."""

@@ -38,7 +38,7 @@ from engine.drill.running.solution import find_default_end, play_solution_in_sli
 from engine.drill.time.cooperative_tasks import CooperativeTask, PlayableRun, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, to_ticks
-from engine.verbs.lines import find_reverse_input, is_requested, parse_input_line
+from engine.verbs.input_lines import find_reverse_input, is_requested, parse_input_line
 
 SCORE_CHECK_INTERVAL_S: Final = 20.0
 """Interval between two checks whether a continuation can still score enough. Assumed: a check takes as long

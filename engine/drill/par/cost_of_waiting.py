@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par import continuations
+from engine.drill.par.certificate_types import WaitingCostFields
 from engine.drill.par.continuations import BaselineRun
 from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import WaitingCostFields
 from engine.drill.running.solution import find_default_end
 from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import Input

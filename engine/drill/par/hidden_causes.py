@@ -17,7 +17,7 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.verbs import REMARK_VERBS
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 CAUSES_MAX: Final = 64
 """Maximum number of variants that are compared; the first ones are chosen. Assumed: no shipped drill has

@@ -8,12 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.judging.report_types import INACCURACY_POINTS_MIN, LOSS_LABELS
 from engine.drill.judging.score import SCORE_TOTAL_MAX
-from engine.drill.judging.shapes import INACCURACY_POINTS_MIN, LOSS_LABELS
 from engine.drill.par import continuations
-from engine.drill.par.account import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.regret import FINISH_VERB
+from engine.drill.par.regret_analysis import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
@@ -21,7 +21,7 @@ from engine.drill.time.cooperative_tasks import CooperativeTask, play_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 from engine.verbs import REMARK_VERBS
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 EQUAL_SCORE_TOLERANCE: Final = SEGMENT_LABELS[-1][0]
 """Maximum difference in points between two continuations that count as equal."""

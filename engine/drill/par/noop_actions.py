@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from engine.drill.authoring import facts
-from engine.drill.judging import given_up_failover
+from engine.drill.authoring import condition_context
+from engine.drill.judging import disabled_failovers
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import InputError
 from engine.model.world import FieldUse, World, list_parts
@@ -29,7 +29,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
     if current_run.journal[-1].verb != "sql" or len(current_run._batches) != len(previous_run._batches) + 1:
         return False
     batch = current_run._batches[-1]
-    text = facts.normalize_sql(batch.text, keep_literals=True)
+    text = condition_context.normalize_sql(batch.text, keep_literals=True)
     if not STATELESS_STATEMENT_PATTERN.fullmatch(text) or _affects_score(current_run, text, batch.errors):
         return False
     return _has_equal_state(previous_run.world, current_run.world)
@@ -47,13 +47,13 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
     if item.verb == "sql" and len(trial._batches) != len(drill._batches) + 1:
         return False
     batch = trial._batches[-1] if item.verb == "sql" else None
-    text = facts.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
+    text = condition_context.normalize_sql(item.args[-1] if item.args else "", keep_literals=True)
     return not _affects_score(trial, text, [] if batch is None else batch.errors)
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
     """Return whether a rule scores this batch, or the batch costs more than a refusal."""
-    gives_up = any(pattern.search(text) for pattern in given_up_failover.DISABLING_COMMANDS.values())
+    gives_up = any(pattern.search(text) for pattern in disabled_failovers.DISABLING_COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 
 
@@ -62,7 +62,9 @@ def _is_in_condition(drill: SearchDrill, text: str, errors: list[int]) -> bool:
     numbers = {str(number) for number in errors}
     for condition in drill._conditions:
         quoted = ("".join(quoted_text) for quoted_text in _QUOTED.findall(condition))
-        if any(facts.normalize_sql(quoted_text, keep_literals=True) in text for quoted_text in quoted):
+        if any(
+            condition_context.normalize_sql(quoted_text, keep_literals=True) in text for quoted_text in quoted
+        ):
             return True
         if numbers.intersection(_NUMBER.findall(condition)):
             return True

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.authoring.schema import Scenario
-from engine.drill.authoring.schema.story import Inject
+from engine.drill.authoring.schema.tasks import Inject
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.team.calls import MESSAGE_HANDLERS
 from engine.drill.team.rights import COMMON_VERBS
@@ -35,7 +35,7 @@ a minute by default (sp_dbmmonitoraddmonitoring, update_period).
 def is_observable(event: Event) -> bool:
     """Return whether the seat observes *event*. Responses of servers to the seat's own queries also count."""
     if isinstance(event.data, SqlDoneData):
-        return not facts.is_timeline_window(event.data.window)
+        return not condition_context.is_timeline_window(event.data.window)
     return event.kind in OBSERVABLE_KINDS
 
 

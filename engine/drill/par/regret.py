@@ -23,7 +23,10 @@ from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par import continuations
-from engine.drill.par.account import (
+from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
+from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
+from engine.drill.par.observability import find_next_whole_second, is_observable
+from engine.drill.par.regret_analysis import (
     SEGMENT_LABELS,
     WAITING,
     BoundGap,
@@ -33,9 +36,6 @@ from engine.drill.par.account import (
     RunSegment,
     SegmentWithBest,
 )
-from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
-from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
-from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill

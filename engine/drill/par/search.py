@@ -15,11 +15,11 @@ from typing import Final
 from msgspec import Struct, field
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import BLUNDER_POINTS_MIN
+from engine.drill.judging.report_types import BLUNDER_POINTS_MIN
 from engine.drill.par import continuations
+from engine.drill.par.certificate_types import BlunderFields
 from engine.drill.par.observability import needs_no_evidence
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import BlunderFields
 from engine.drill.par.trials import (
     DECISION_POINTS_MAX,
     DecisionPoint,

@@ -14,8 +14,8 @@ from typing import Final, Self, TypeVar
 from msgspec import Struct
 from msgspec.msgpack import Encoder
 
+from engine.drill.authoring.condition_context import SentBatch
 from engine.drill.authoring.conditions import UNREACHED_TICK
-from engine.drill.authoring.facts import SentBatch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
 from engine.drill.judging.counterfactual import REFUSAL_DELAY_S, was_batch_refused
@@ -31,7 +31,7 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, Timer, World, to_ticks
 from engine.model.world import FieldUse, PartKey, list_parts
 from engine.overrides import override
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 EXTENDED_LISTS: Final = list_attributes_with_rule(StorageRule.SEARCHED)
 """Lists that a fork extends independently. All other records of the past stay empty in a search."""

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.drill.authoring.facts import ConditionContext
+from engine.drill.authoring.condition_context import ConditionContext
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import SCORE_TOTAL_MAX

@@ -8,8 +8,8 @@ from typing import Final, Self
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
+from engine.drill.authoring.condition_context import ConditionContext
 from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionEvaluator, FactsPredicate
-from engine.drill.authoring.facts import ConditionContext
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
 from engine.drill.running.modes import DrillMode

@@ -11,15 +11,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import simulator
-from engine.chance import RandomStream
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import conditions, facts
+from engine.drill.authoring import condition_context, conditions
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
-from engine.drill.judging.shapes import Report
-from engine.drill.running import comparison, modes, questions, rewind
+from engine.drill.judging.report_types import Report
+from engine.drill.running import modes, published_comparison, questions, rewind
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.questions import Inquiry, InquiryState, OpenedHint, format_goal_change, update_goal
@@ -46,8 +45,9 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message, join_messages, mark
 from engine.model import Tick, to_ticks
 from engine.protocol import streams
+from engine.random_streams import RandomStream
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_input_line, parse_script
+from engine.verbs.input_lines import parse_input_line, parse_script
 
 __all__ = ["Drill", "DrillEndReason", "DrillMode", "play_inputs", "replay"]
 
@@ -215,7 +215,10 @@ class Drill(ConditionPoller):
         if item.verb == "sql":  # a separate query window, so that the batch does not count as the trainee's
             item = replace(
                 item,
-                args=(f"{item.args[0].partition('#')[0]}#{facts.TIMELINE_WINDOW_SUFFIX}", *item.args[1:]),
+                args=(
+                    f"{item.args[0].partition('#')[0]}#{condition_context.TIMELINE_WINDOW_SUFFIX}",
+                    *item.args[1:],
+                ),
             )
         heapq.heappush(self._waiting, (tick, number, item))
 
@@ -233,7 +236,7 @@ class Drill(ConditionPoller):
             if not self.permissions.rewind:
                 raise InputError(build_message("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(input_.args[1:]), self.scenario)
-        if input_.verb in ("sql", "cancel") and facts.is_timeline_window(input_.args[0]):
+        if input_.verb in ("sql", "cancel") and condition_context.is_timeline_window(input_.args[0]):
             raise InputError(
                 build_message(
                     "the drill itself uses the window {window}; open another window", window=input_.args[0]
@@ -297,7 +300,9 @@ class Drill(ConditionPoller):
             condition = conditions.parse_status(text, collect_names(self.scenario))
         except ConditionError as problem:
             raise InputError(str(problem)) from problem
-        return condition.is_met(facts.ConditionContext(self.world, self._batches, self._operations))
+        return condition.is_met(
+            condition_context.ConditionContext(self.world, self._batches, self._operations)
+        )
 
     def _attribute_to_role(self, event: Event, role_key: str) -> Event:
         """Return *event* with the team role that caused it."""
@@ -330,10 +335,10 @@ class Drill(ConditionPoller):
                 case AnswerData() as answer_data:
                     event = self._record_answer(event, answer_data)
                 case SqlDoneData() as batch:
-                    if not (facts.is_timeline_window(batch.window) or batch.program):
-                        self._batches.append(facts.summarize_batch(event, batch))
+                    if not (condition_context.is_timeline_window(batch.window) or batch.program):
+                        self._batches.append(condition_context.summarize_batch(event, batch))
                 case PowerShellData() as line:
-                    self._batches.append(facts.summarize_prompt_line(event, line))
+                    self._batches.append(condition_context.summarize_prompt_line(event, line))
                 case NoteData(what="operation done"):
                     self._operations.append(event)
             self.events.append(event)
@@ -516,11 +521,13 @@ class Drill(ConditionPoller):
     def _compare_failovers(self) -> None:
         """Compare each new failover with the published table, while the world has the state at its beginning."""
         for index in range(self._compared, len(self.world.failovers)):
-            published_time = comparison.find_published_time(self.world, self.world.failovers[index])
+            published_time = published_comparison.find_published_time(self.world, self.world.failovers[index])
             if published_time is not None:
                 self.published[index] = published_time
             else:
-                self.unlike[index] = comparison.describe_differences(self.world, self.world.failovers[index])
+                self.unlike[index] = published_comparison.describe_differences(
+                    self.world, self.world.failovers[index]
+                )
         self._compared = len(self.world.failovers)
 
     def _end_drill(self, reason: DrillEndReason) -> None:

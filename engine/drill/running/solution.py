@@ -10,7 +10,7 @@ from engine.drill.running.state import DrillState
 from engine.drill.time.cooperative_tasks import CooperativeTask, PlayableRun, advance_in_slices
 from engine.generators import run_to_completion
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 END_DELAY_S: Final = 120.0
 """Seconds for which a run without a defined end continues after its last input, for boot, start and

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions
+from engine.drill.authoring.condition_context import ConditionContext, SentBatch
 from engine.drill.authoring.conditions import Condition
-from engine.drill.authoring.facts import ConditionContext, SentBatch
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
@@ -18,7 +18,6 @@ from engine.drill.judging import score
 from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
-from engine.drill.running.build import build_world
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.drill.running.questions import (
     UNMET_GOAL_STATE,
@@ -28,6 +27,7 @@ from engine.drill.running.questions import (
     OpenedHint,
     OpenQuestion,
 )
+from engine.drill.running.world_builder import build_world
 from engine.drill.team.calls import TeamCalls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
@@ -35,7 +35,7 @@ from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Computer, Instance, Key, Tick, World, to_ticks
-from engine.protocol import groups
+from engine.protocol import group_policies
 
 HASH_INTERVAL_TICKS: Final = 60 * TICKS_PER_S
 """Ticks between two state hashes, in addition to the hashes at inputs. Assumed: small enough to locate a
@@ -147,7 +147,8 @@ class DrillState:
         self.errorlog_before = self.world.errorlog.copy()
         """Contents of the ERRORLOGs before the first event."""
         self.states_before = {
-            key: groups.get_policy(copy).get_state(copy) or None for key, copy in self.world.copies.items()
+            key: group_policies.get_policy(copy).get_state(copy) or None
+            for key, copy in self.world.copies.items()
         }
         """State of each copy in its group before the first event; None outside a group."""
         self.events = EventLog()

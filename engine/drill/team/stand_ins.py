@@ -14,7 +14,7 @@ from engine.drill.team.calls import MESSAGE_HANDLERS, TeamCall, extract_keywords
 from engine.drill.team.rights import parse_right
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 STAND_IN_DELAY_TICKS: Final = to_ticks(5.0)
 """Ticks that a stand-in needs for a message or an action. Assumed: the pace of a telephone call."""

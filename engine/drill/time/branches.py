@@ -15,7 +15,7 @@ from engine.generators import run_to_completion
 from engine.inputs import InputError
 from engine.localization import build_message
 from engine.model import Tick
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 MAIN_BRANCH_NAME: Final = "main"
 """Name of the first branch, unless it was renamed."""

@@ -24,7 +24,7 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 from engine.model import Tick
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 SNAPSHOT_INTERVAL_TICKS: Final = 15 * TICKS_PER_S
 """Ticks between two snapshots, in addition to the snapshots at inputs. Assumed.

@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, connections, statements
-from engine.tsql.batches import ledger_tables, locks
+from engine.tsql.batches import locks, stored_tables
 from engine.tsql.batches.context import (
     StatementContext,
     find_database_user,
@@ -34,7 +34,7 @@ sys.databases].
 
 def get_access_mode(world: World, server: str, database: str) -> str:
     """Return the access mode (an element of ACCESS_MODE_NAMES) of a database on its server."""
-    row = ledger_tables.ACCESS_MODES.find_row(world, server, "name", database)
+    row = stored_tables.ACCESS_MODES.find_row(world, server, "name", database)
     return ACCESS_MODE_NAMES[0] if row is None else str(row["mode"])
 
 
@@ -43,7 +43,7 @@ def remove_access_mode(world: World, server: str, database: str) -> None:
 
     A new database with the name of a dropped database therefore does not inherit its mode.
     """
-    ledger_tables.ACCESS_MODES.remove_rows(
+    stored_tables.ACCESS_MODES.remove_rows(
         world, server, lambda row: str(row["name"]).lower() == database.lower()
     )
 
@@ -155,7 +155,7 @@ def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termina
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []
     remove_access_mode(world, server, database)
     if mode != ACCESS_MODE_NAMES[0]:
-        ledger_tables.ACCESS_MODES.add_row(world, server, {"name": database, "mode": mode})
+        stored_tables.ACCESS_MODES.add_row(world, server, {"name": database, "mode": mode})
         if any(connection.database == database for connection in connections.list_connections(world, server)):
             machine.report_partly_simulated(
                 f"{mode} for applications: those that are in {database} stay in it"

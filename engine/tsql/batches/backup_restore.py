@@ -12,7 +12,7 @@ from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS, PRODU
 from engine.identifiers import make_unique_id
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, to_ticks
-from engine.protocol import backup, clock, logspace, options, restore, statements, volumes
+from engine.protocol import backup, clock, log_space, options, restore, statements, volumes
 from engine.protocol.lineage import format_lsn
 from engine.protocol.restore import list_backup_files
 from engine.tsql.batches import access
@@ -54,7 +54,7 @@ def _execute_backup(machine: ExecutionMachine, statement: s.BackupStatement) -> 
                 if "NO_LOG" not in options
                 else SqlError(3032, "no_log")
             )
-        return logspace.truncate_log(world, server, database)
+        return log_space.truncate_log(world, server, database)
     if not statement.devices:
         raise SqlError(102, database)
     _check_backup_kind_options(statement, database)

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from engine.messages import Message, SqlError
 from engine.tsql.batches.row_locks import RowLocks
-from engine.tsql.language import program
+from engine.tsql.language import compiler as program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.language.instructions import Program, StatementInstruction

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.mirroring import pages
-from engine.protocol import errorlog, groups, logspace, startup, volumes
+from engine.protocol import errorlog, group_policies, log_space, startup, volumes
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches import access, gate, ledger_tables, locks, sources, tables
+from engine.tsql.batches import access, locks, sources, statement_gate, stored_tables, tables
 from engine.tsql.batches.machine import ExecutionMachine
 from engine.tsql.catalog.configurations import get_configured_value, get_option_value, list_options
 from engine.tsql.catalog.databases import list_log_space, list_virtual_log_files
@@ -150,7 +150,7 @@ def _execute_checkdb(machine: ExecutionMachine, arguments: Arguments, quiet: boo
         repairs
         and copy is not None
         and copy.group_kind == "mirroring"
-        and groups.get_policy(copy).is_leader(copy)
+        and group_policies.get_policy(copy).is_leader(copy)
     ):
         raise SqlError(7930)
     if repairs:
@@ -250,7 +250,7 @@ def _shrink_file(machine: ExecutionMachine, arguments: Arguments) -> None:
     SHRINKFILE; Database Engine events and errors].
     """
     database = machine.context.open_database(machine.session.database)
-    if gate.is_read_only(machine.context, database):
+    if statement_gate.is_read_only(machine.context, database):
         raise SqlError(7992, machine.context.get_spelled_name(database))
     copy = machine.context.find_copy(database)
     if copy is None or not arguments:
@@ -271,15 +271,15 @@ def _shrink_file(machine: ExecutionMachine, arguments: Arguments) -> None:
     world, server = machine.world, machine.session.server
     target_kb = 0.0 if isinstance(target, str) else float(to_number(target)) * 1024.0
     if target == "EMPTYFILE" and not file.log:
-        logspace.empty_file(world, server, copy.database, file.name)
+        log_space.empty_file(world, server, copy.database, file.name)
         used_kb, least_kb = 0.0, file.size_kb
     elif position == 2:
-        machine.append_messages(logspace.shrink_log(world, server, copy.database, target_kb))
-        used_kb = least_kb = logspace.SHRUNK_LOG_MIN_KB
+        machine.append_messages(log_space.shrink_log(world, server, copy.database, target_kb))
+        used_kb = least_kb = log_space.SHRUNK_LOG_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
     remaining_kb = volumes.list_copy_files(world.copies[(server, copy.database)])[position - 1].size_kb
-    if position == 2 and remaining_kb - max(target_kb, least_kb) > logspace.LOG_SPACE_TOLERANCE_KB:
+    if position == 2 and remaining_kb - max(target_kb, least_kb) > log_space.LOG_SPACE_TOLERANCE_KB:
         machine.append_numbered_message(9008, position, file.name)
     pages = [
         int(kb / 8)
@@ -446,9 +446,9 @@ def execute_sp_configure(machine: ExecutionMachine, arguments: dict[str, Scalar]
 def _store_server_option(machine: ExecutionMachine, name: str, **values: int) -> None:
     """Set columns in the stored row of a server option. Add the row if necessary."""
     world, server = machine.world, machine.session.server
-    if ledger_tables.OPTIONS.find_row(world, server, "name", name) is None:
+    if stored_tables.OPTIONS.find_row(world, server, "name", name) is None:
         used = get_option_value(machine.context, name)
-        ledger_tables.OPTIONS.add_row(
+        stored_tables.OPTIONS.add_row(
             world,
             server,
             {
@@ -457,8 +457,8 @@ def _store_server_option(machine: ExecutionMachine, name: str, **values: int) ->
                 "in_use": used,
             },
         )
-    ledger_tables.OPTIONS.change_rows(
-        world, server, lambda row: row["name"] == name, ledger_tables.OPTIONS.build_row(values)
+    stored_tables.OPTIONS.change_rows(
+        world, server, lambda row: row["name"] == name, stored_tables.OPTIONS.build_row(values)
     )
 
 
@@ -468,7 +468,7 @@ def execute_reconfigure(machine: ExecutionMachine) -> None:
     Values of options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
     """
     at_start = {option.name for option in list_options(machine.context.version) if not option.dynamic}
-    for row in ledger_tables.OPTIONS.list_rows(machine.world, machine.session.server):
+    for row in stored_tables.OPTIONS.list_rows(machine.world, machine.session.server):
         name, value = to_text(row["name"]), int(str(row["value"]))
         if value == get_option_value(machine.context, name):
             continue

@@ -19,8 +19,8 @@ from engine import arithmetic
 from engine.commits import USER_KEY_PREFIX, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
-from engine.protocol import commits, disks, logspace
-from engine.tsql.batches import access, gate, locks, tables
+from engine.protocol import commits, disks, log_space
+from engine.tsql.batches import access, locks, statement_gate, tables
 from engine.tsql.batches.context import StatementContext, has_permission, require_object_permission
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table
 from engine.tsql.batches.row_locks import IndexEntry
@@ -405,7 +405,7 @@ def _change_object(
 
     Raise 3906 if the copy is read-only, 9002 if the log is full.
     """
-    gate.check_database_state(context, "write", object_key[1])
+    statement_gate.check_database_state(context, "write", object_key[1])
     copy = context.find_copy(object_key[1])
     edit = _make_edit(old_object, new_object)
     if isinstance(edit, RowChanges):
@@ -430,7 +430,7 @@ def _write_log(context: StatementContext, copy: DatabaseCopy, kb: float) -> None
         raise UnsimulatedFeatureError(
             f"more than {commits.COMMITTED_CHARACTERS_MAX} characters written into the tables of a database"
         )
-    begin_kb = logspace.write_log(context.world, key, kb)
+    begin_kb = log_space.write_log(context.world, key, kb)
     first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
     context.logs[key] = first_kb, sum_kb + kb
 

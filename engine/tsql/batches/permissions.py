@@ -10,7 +10,7 @@ from engine.messages import Message, SqlError
 from engine.protocol import accounts, commits, connections, security, statements
 from engine.protocol.accounts import INSTANCE_SCOPE, Grant
 from engine.tsql import catalog
-from engine.tsql.batches import gate, objects
+from engine.tsql.batches import objects, statement_gate
 from engine.tsql.batches.context import (
     StatementContext,
     find_database_user,
@@ -452,7 +452,7 @@ PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
         "CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"
     ),
     **dict.fromkeys(
-        (kind for kind in gate.TARGET_RULES if issubclass(kind, s.DatabaseStatement)),
+        (kind for kind in statement_gate.TARGET_RULES if issubclass(kind, s.DatabaseStatement)),
         _check_database_alteration,
     ),
     s.BackupStatement: _check_backup_permission,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from engine.messages import SqlError
-from engine.tsql.batches import constraints, gate, objects, sources, tables
+from engine.tsql.batches import constraints, objects, sources, statement_gate, tables
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.machine import RUN_TIME_ERRORS
 from engine.tsql.language import statements as s
@@ -46,7 +46,7 @@ def execute_query(machine: ExecutionMachine, statement: s.QueryStatement) -> Non
             machine.add_result(machine.run_select(plan)[0], (), plan.kinds, plan.nullable)
         return
     if plan.target is not None:
-        gate.check_target_state(machine.context, plan.target.parts)
+        statement_gate.check_target_state(machine.context, plan.target.parts)
     machine.touched, machine.output_values, machine.output_count = [], [], len(outputs)
     if statement.output is not None:
         _check_output_tables(plan.kind, statement.output)

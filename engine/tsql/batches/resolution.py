@@ -21,7 +21,7 @@ from engine.tsql.batches import first_result, locks, objects, sources
 from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, ExecutionScope, Submission, Table
 from engine.tsql.batches.definitions import declare_variables
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
-from engine.tsql.language import program
+from engine.tsql.language import compiler
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
 from engine.tsql.language.instructions import (
@@ -34,9 +34,9 @@ from engine.tsql.language.instructions import (
 from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, tokenize
 from engine.tsql.language.reserved_words import RESERVED_WORDS
 from engine.tsql.query import planner
+from engine.tsql.query.aggregates import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
-from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.functions import (
     FUNCTION_VERSIONS,
     FUNCTIONS,
@@ -483,7 +483,7 @@ def _run_body(
     )
     inner.context.writes = dict(machine.context.writes)
     body = function.body or f"RETURN {function.returned}"
-    code = program.compile_batch(
+    code = compiler.compile_batch(
         body, machine.context.version, frozenset(p.name for p in function.parameters)
     )
     variables = {

@@ -14,15 +14,15 @@ from engine.internal_errors import describe_internal_error
 from engine.messages import SqlError
 from engine.model import World
 from engine.overrides import override
-from engine.protocol import logspace, statements
+from engine.protocol import log_space, statements
 from engine.tsql.batches import (
     cursors,
-    gate,
     locks,
     objects,
     queries,
     resolution,
     sources,
+    statement_gate,
     stored_messages,
     transactions,
     waitfor,
@@ -66,7 +66,7 @@ from engine.tsql.language.lexer import (
 )
 from engine.tsql.query import planner
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_OPENING_WORK, ScratchDatabase, open_scratch_database
+from engine.tsql.query.scratch_database import SCRATCH_OPENING_WORK, ScratchDatabase, open_scratch_database
 from engine.tsql.scalars.types import INT, SqlType, make_nvarchar, make_varchar
 from engine.tsql.scalars.values import Scalar
 
@@ -286,7 +286,7 @@ class SubmissionRunner(ExecutionMachine):
         except locks.LockConflictError as error:
             self.context.writes = before
             locks.wait_for_lock(self, error)
-        except logspace.LogTakenOverError:
+        except log_space.LogTakenOverError:
             self.context.writes = before
             self.scope.position -= 1
             self.schedule_check("log")
@@ -441,7 +441,7 @@ class SubmissionRunner(ExecutionMachine):
             return
         self.append_message(f"{NOT_SIMULATED_PREFIX}{feature}", severity=16, state=1, line=self.line)
         self.change_session(error=NOT_SIMULATED_ERROR_NUMBER, rowcount=0)
-        if not gate.is_read_only_statement(statement):
+        if not statement_gate.is_read_only_statement(statement):
             self.change_session(doomed=bool(self.session.transactions))
             self.end_batch()
 

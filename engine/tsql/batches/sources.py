@@ -28,7 +28,12 @@ from engine.tsql.catalog.view import UNSIMULATED_COLUMNS_KEY, has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_OPENING_WORK, Columns, TableSource, open_scratch_database
+from engine.tsql.query.scratch_database import (
+    SCRATCH_OPENING_WORK,
+    Columns,
+    TableSource,
+    open_scratch_database,
+)
 from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import to_text
 

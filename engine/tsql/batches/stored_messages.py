@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from engine.messages import MESSAGES, MessageWording, SqlError, find_wording, list_messages
 from engine.model import World
-from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MessageRow
-from engine.tsql.batches.ledger_tables import MESSAGES as ADDED_MESSAGES
+from engine.tsql.batches.stored_tables import CHANGED_MESSAGES, MessageRow
+from engine.tsql.batches.stored_tables import MESSAGES as ADDED_MESSAGES
 
 FIRST_RAISABLE_NUMBER: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.model import Key, World
-from engine.protocol import commits, logspace
+from engine.protocol import commits, log_space
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table, Undo
 from engine.tsql.language import statements as s
@@ -189,7 +189,7 @@ def record_log_holders(world: World, sessions: list[SqlSession], servers: Collec
     copies = world.copies.items() if world.windows_held_log else ()
     known_keys = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
     for key in sorted({*holders, *known_keys}):
-        logspace.record_window_transactions(world, *key, tuple(holders.get(key, ())))
+        log_space.record_window_transactions(world, *key, tuple(holders.get(key, ())))
 
 
 # --- commits in the log -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from engine.availability import replicas
 from engine.constants import ENTERPRISE_EDITIONS, TICKS_PER_S
 from engine.flow import compute_redo_threads
 from engine.model import DatabaseCopy
-from engine.protocol import groups
+from engine.protocol import group_policies
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import get_batch_text
 from engine.tsql.catalog import locks
@@ -46,7 +46,7 @@ def _list_mirroring_requests(context: StatementContext) -> Iterable[Record]:
     for copy in mirrored:
         spid += 1
         yield _build_background_row(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
-        if groups.get_policy(copy).is_follower(copy):
+        if group_policies.get_policy(copy).is_follower(copy):
             for _ in range(1 + _count_redo_threads(context)):
                 yield _build_background_row(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1
@@ -322,7 +322,7 @@ def measure_copy_load(context: StatementContext, copy: DatabaseCopy) -> CopyLoad
         * max(1.0, setup.data_disk_factor),
         core_s=totals.core_s,
         commit_delay_ms=1000.0 * totals.waiting_s
-        if groups.get_policy(copy).has_waiting_commits(context.world, copy)
+        if group_policies.get_policy(copy).has_waiting_commits(context.world, copy)
         else 0.0,
         worker_wait_ms=1000.0 * flow.measure_worker_wait_s(copy.source),
     )

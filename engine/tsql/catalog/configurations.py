@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from engine.tsql.batches import ledger_tables
+from engine.tsql.batches import stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.view import Record, register_view
 
@@ -58,13 +58,13 @@ def get_option_value(context: StatementContext, name: str) -> int:
 
 def get_configured_value(context: StatementContext, name: str) -> int:
     """Return the configured value of an option, which RECONFIGURE makes the value in use."""
-    row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
+    row = stored_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
 def _get_stored_value(context: StatementContext, name: str, column: Literal["value", "in_use"]) -> int:
     """Return the configured value or the value in use of an option (*column*)."""
-    row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
+    row = stored_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)
     if row is None:
         return default

@@ -12,7 +12,7 @@ from engine import arithmetic
 from engine.flow import compute_total_commit_delay_ms
 from engine.mirroring import monitor
 from engine.model import DatabaseCopy
-from engine.protocol import connections, groups
+from engine.protocol import connections, group_policies
 from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog import group_counters
 from engine.tsql.catalog.activity import (
@@ -154,7 +154,10 @@ def _read_principal_counters(
     context: StatementContext, copy: DatabaseCopy, source: int, stream: int
 ) -> dict[str, float]:
     """Return the mirroring counters of a principal."""
-    flow, waiting = context.world.flow, groups.get_policy(copy).has_waiting_commits(context.world, copy)
+    flow, waiting = (
+        context.world.flow,
+        group_policies.get_policy(copy).has_waiting_commits(context.world, copy),
+    )
     sent_kb, ratio = (
         flow.read_stream_positions(stream).sent_kb,
         flow.get_stream_setup(stream).compression_ratio,

@@ -8,7 +8,7 @@ from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS
 from engine.identifiers import make_group_database_id, make_replica_id, make_unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
-from engine.protocol import groups, logspace, options, streams, volumes
+from engine.protocol import group_policies, log_space, options, streams, volumes
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
@@ -44,7 +44,7 @@ def find_log_reuse_wait(context: StatementContext, copy: DatabaseCopy) -> str:
 
     Return NOTHING for a copy that does not write its own log.
     """
-    return logspace.find_reuse_wait(context.world, copy.source)
+    return log_space.find_reuse_wait(context.world, copy.source)
 
 
 def get_displayed_state(copy: DatabaseCopy) -> DbState:
@@ -515,7 +515,7 @@ def _list_query_stores(context: StatementContext) -> Iterable[Record]:
     copy = context.find_copy(context.session.database)
     desired, reason = 0, 0
     if copy is not None and has_query_store(context, copy):
-        desired, reason = 2, 8 if groups.get_policy(copy).is_follower(copy) else int(copy.read_only)
+        desired, reason = 2, 8 if group_policies.get_policy(copy).is_follower(copy) else int(copy.read_only)
     actual = 1 if reason else desired
     yield {
         **find_literal_columns("databases._list_query_stores"),

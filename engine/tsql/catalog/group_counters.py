@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
-from engine.protocol import groups as group_kinds
+from engine.protocol import group_policies as group_kinds
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import list_local_groups
 

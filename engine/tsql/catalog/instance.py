@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from engine.availability import replicas
 from engine.constants import TICKS_PER_S
-from engine.tsql.batches import ledger_tables, objects, stored_messages
+from engine.tsql.batches import objects, stored_messages, stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.shapes import find_literal_columns
@@ -37,7 +37,7 @@ register_view("sys.messages", _list_messages)
 
 
 def _is_rpc_out_enabled(context: StatementContext, name: str) -> bool:
-    stored_row = ledger_tables.SERVER_OPTIONS.find_row(context.world, context.server.name, "server", name)
+    stored_row = stored_tables.SERVER_OPTIONS.find_row(context.world, context.server.name, "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))
 
 

@@ -6,9 +6,9 @@ from typing import Final, cast
 from engine.identifiers import make_unique_id
 from engine.messages import SqlError
 from engine.mirroring import monitor
-from engine.protocol import backup, groups
+from engine.protocol import backup, group_policies
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches import ledger, ledger_tables
+from engine.tsql.batches import stored_rows, stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import CATALOG_VIEWS, Record, register_view
@@ -79,7 +79,7 @@ def _list_suspect_pages(context: StatementContext) -> Iterable[Record]:
     Documented [DOC: suspect_pages, automatic page repair].
     """
     for copy in context.list_copies():
-        event_type = 4 if groups.get_policy(copy).is_follower(copy) else 5
+        event_type = 4 if group_policies.get_policy(copy).is_follower(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {
@@ -197,7 +197,7 @@ def _make_job_id(context: StatementContext, job: Scalar) -> Scalar:
 
 def _list_jobs(context: StatementContext) -> Iterable[Record]:
     for job in context.server.jobs:
-        stored_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
+        stored_row = stored_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         long_ago = context.get_datetime_value(-86_400_00 * 100)
         yield {
             "job_id": _make_job_id(context, job.name),
@@ -232,9 +232,9 @@ def find_sid(context: StatementContext, login: str) -> Scalar:
 
 def _find_latest_history(
     context: StatementContext, job: Scalar, step_id: Scalar
-) -> ledger_tables.HistoryRow | None:
+) -> stored_tables.HistoryRow | None:
     """Return the latest history row of a job step, or of the job (step 0); None if there is none."""
-    rows = ledger_tables.HISTORY.list_rows(context.world, context.session.server)
+    rows = stored_tables.HISTORY.list_rows(context.world, context.session.server)
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
@@ -256,7 +256,7 @@ def _build_last_run_columns(
 
 def _list_steps(context: StatementContext) -> Iterable[Record]:
     """Yield the job steps as defined. A predefined job has one step, whose command is unknown."""
-    rows = ledger_tables.STEPS.list_rows(context.world, context.session.server)
+    rows = stored_tables.STEPS.list_rows(context.world, context.session.server)
     having = {to_text(row["job"]).casefold() for row in rows}
     for row in rows:
         record = {name: cast(Scalar, value) for name, value in row.items() if name not in ("id", "job")}
@@ -269,7 +269,7 @@ def _list_steps(context: StatementContext) -> Iterable[Record]:
         }
     for job in context.server.jobs:
         is_scripted = (
-            ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) is not None
+            stored_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) is not None
         )
         if not is_scripted and job.name.casefold() not in having:
             yield {
@@ -289,9 +289,9 @@ _ColumnNames = Mapping[str, str]
 
 
 def _build_stored_row_lister(
-    table: ledger_tables.StoredTable[ledger_tables.RowT],
+    table: stored_tables.StoredTable[stored_tables.RowT],
     renamed: _ColumnNames,
-    extra_columns: Callable[[StatementContext, ledger_tables.RowT], Record] | None = None,
+    extra_columns: Callable[[StatementContext, stored_tables.RowT], Record] | None = None,
 ) -> Callable[[StatementContext], Iterable[Record]]:
     """Build a function that yields the rows of a ledger table as rows of the system table.
 
@@ -314,17 +314,17 @@ def _map_columns(names: str, **renamed: str) -> _ColumnNames:
 
 def _add_job_columns(
     context: StatementContext,
-    row: ledger_tables.AlertRow | ledger_tables.HistoryRow | ledger_tables.JobScheduleRow,
+    row: stored_tables.AlertRow | stored_tables.HistoryRow | stored_tables.JobScheduleRow,
 ) -> Record:
     return {"job_id": _make_job_id(context, row.get("job"))}
 
 
-def _build_history_row(context: StatementContext, row: ledger_tables.HistoryRow) -> Record:
+def _build_history_row(context: StatementContext, row: stored_tables.HistoryRow) -> Record:
     return {**_add_job_columns(context, row), "server": context.session.server}
 
 
-def _build_alert_row(context: StatementContext, row: ledger_tables.AlertRow) -> Record:
-    notified = ledger_tables.NOTIFICATIONS.find_row(
+def _build_alert_row(context: StatementContext, row: stored_tables.AlertRow) -> Record:
+    notified = stored_tables.NOTIFICATIONS.find_row(
         context.world, context.session.server, "alert_id", row["id"]
     )
     wmi = row.get("wmi_query")
@@ -347,7 +347,7 @@ def _build_alert_row(context: StatementContext, row: ledger_tables.AlertRow) -> 
 register_view(
     "msdb.dbo.sysalerts",
     _build_stored_row_lister(
-        ledger_tables.ALERTS,
+        stored_tables.ALERTS,
         _map_columns(
             """id name enabled notification_message include_event_description event_description_keyword
             occurrence_count"""
@@ -358,7 +358,7 @@ register_view(
 register_view(
     "msdb.dbo.sysoperators",
     _build_stored_row_lister(
-        ledger_tables.OPERATORS,
+        stored_tables.OPERATORS,
         _map_columns(
             """id name enabled email_address pager_address pager_days netsend_address weekday_pager_start_time
             weekday_pager_end_time saturday_pager_start_time saturday_pager_end_time sunday_pager_start_time
@@ -369,13 +369,13 @@ register_view(
 register_view(
     "msdb.dbo.sysnotifications",
     _build_stored_row_lister(
-        ledger_tables.NOTIFICATIONS, _map_columns("alert_id operator_id notification_method")
+        stored_tables.NOTIFICATIONS, _map_columns("alert_id operator_id notification_method")
     ),
 )
 register_view(
     "msdb.dbo.sysjobhistory",
     _build_stored_row_lister(
-        ledger_tables.HISTORY,
+        stored_tables.HISTORY,
         _map_columns(
             """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
             retries_attempted""",
@@ -389,14 +389,14 @@ freq_relative_interval freq_recurrence_factor active_start_date active_end_date 
 register_view(
     "msdb.dbo.sysschedules",
     _build_stored_row_lister(
-        ledger_tables.SCHEDULES,
+        stored_tables.SCHEDULES,
         _map_columns(_SCHEDULE_COLUMNS, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": make_unique_id("schedule", context.session.server, row["id"])},
     ),
 )
 register_view(
     "msdb.dbo.sysjobschedules",
-    _build_stored_row_lister(ledger_tables.JOB_SCHEDULES, _map_columns("schedule_id"), _add_job_columns),
+    _build_stored_row_lister(stored_tables.JOB_SCHEDULES, _map_columns("schedule_id"), _add_job_columns),
 )
 
 
@@ -404,7 +404,7 @@ def _list_activity(context: StatementContext) -> Iterable[Record]:
     """Yield the latest run of each job; NULL for a job that has never run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
-        row = ledger.find_activity(world, server, job.name) or {}
+        row = stored_rows.find_activity(world, server, job.name) or {}
         times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
         shown_columns = {
             name: context.get_datetime_value(int(str(tick))) if tick is not None else None
@@ -425,7 +425,7 @@ def _list_activity(context: StatementContext) -> Iterable[Record]:
 
 def _list_job_servers(context: StatementContext) -> Iterable[Record]:
     for job in context.server.jobs:
-        job_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
+        job_row = stored_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         if job_row.get("targeted", 1):
             last = _find_latest_history(context, job.name, 0) or {}
             yield {
@@ -443,7 +443,7 @@ register_view("msdb.dbo.sysjobservers", _list_job_servers)
 def _list_categories(context: StatementContext) -> Iterable[Record]:
     yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
     yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
-    for row in ledger_tables.CATEGORIES.list_rows(context.world, context.session.server):
+    for row in stored_tables.CATEGORIES.list_rows(context.world, context.session.server):
         yield {
             "category_id": 100 + int(str(row["id"])),
             "category_class": row["category_class"],
@@ -458,27 +458,27 @@ register_view("msdb.dbo.syscategories", _list_categories)
 
 register_view(
     "msdb.dbo.sysmail_profile",
-    _build_stored_row_lister(ledger_tables.MAIL_PROFILES, _map_columns("name description", id="profile_id")),
+    _build_stored_row_lister(stored_tables.MAIL_PROFILES, _map_columns("name description", id="profile_id")),
 )
 register_view(
     "msdb.dbo.sysmail_account",
     _build_stored_row_lister(
-        ledger_tables.MAIL_ACCOUNTS,
+        stored_tables.MAIL_ACCOUNTS,
         _map_columns("name description email_address display_name replyto_address", id="account_id"),
     ),
 )
 register_view(
     "msdb.dbo.sysmail_profileaccount",
     _build_stored_row_lister(
-        ledger_tables.MAIL_PROFILE_ACCOUNTS, _map_columns("profile_id account_id sequence_number")
+        stored_tables.MAIL_PROFILE_ACCOUNTS, _map_columns("profile_id account_id sequence_number")
     ),
 )
 register_view(
     "msdb.dbo.sysmail_principalprofile",
-    _build_stored_row_lister(ledger_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
+    _build_stored_row_lister(stored_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
 )
 _list_mails: Final = _build_stored_row_lister(
-    ledger_tables.MAILS,
+    stored_tables.MAILS,
     _map_columns(
         "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"
     ),

@@ -16,12 +16,12 @@ from engine.messages import SqlError
 from engine.mirroring import roles
 from engine.model import Handlers, Service, World
 from engine.protocol import jobs
-from engine.tsql.batches import execute, ledger, ledger_tables
+from engine.tsql.batches import statement_execution, stored_rows, stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import AGENT_WINDOW_MARKER, SqlSession, Submission
-from engine.tsql.batches.ledger_tables import AlertRow, StepRow
 from engine.tsql.batches.machine import ExecutionMachine
 from engine.tsql.batches.runner import SubmissionRunner
+from engine.tsql.batches.stored_tables import AlertRow, StepRow
 from engine.tsql.batches.work import WorkMeter
 from engine.tsql.clients import client
 from engine.tsql.language.lexer import SqlSyntaxError
@@ -46,11 +46,11 @@ def run_job_step(
     world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]
 ) -> None:
     """Start step *number* of a job with the values of the Agent's tokens (timer handler)."""
-    step = ledger.find_step(world, server, job, number)
-    if step is None or not ledger.is_job_running(world, server, job):
+    step = stored_rows.find_step(world, server, job, number)
+    if step is None or not stored_rows.is_job_running(world, server, job):
         return
     name = f"{server}{AGENT_WINDOW_MARKER}{number}:{job}"
-    ledger.update_activity(world, server, job, {"step_id": step["step_id"], "step_tick": world.tick})
+    stored_rows.update_activity(world, server, job, {"step_id": step["step_id"], "step_tick": world.tick})
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
         _record_history(world, server, job, step, SUCCEEDED, text, world.tick)
@@ -87,8 +87,8 @@ def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
 
     Such a step takes one second. Otherwise a cycle of these steps would stop the clock.
     """
-    step = ledger.find_step(world, server, job, number)
-    if step is not None and ledger.is_job_running(world, server, job):
+    step = stored_rows.find_step(world, server, job, number)
+    if step is not None and stored_rows.is_job_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
 
 
@@ -104,16 +104,16 @@ def on_step_done(
     number, _, job = marker_rest.partition(":")
     if name not in world.batches:  # another job may already have restarted this step
         world.sessions.pop(name, None)
-    step = ledger.find_step(world, server, job, number)
-    activity = ledger.find_activity(world, server, job)
-    if step is None or activity is None or not ledger.is_job_running(world, server, job):
+    step = stored_rows.find_step(world, server, job, number)
+    activity = stored_rows.find_activity(world, server, job)
+    if step is None or activity is None or not stored_rows.is_job_running(world, server, job):
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
     if world.instances[server].service is not Service.RUNNING:
         if world.instances[server].service is not Service.STOPPING or world.instances[server].clustered:
             return  # the stopped Agent records no end [DOC: auto-restart of SQL Server Agent]
         activity, message_text = {**activity, "stopped_by": SHUTDOWN_REQUESTER}, ""
-        ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
+        stored_rows.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
     if activity["stopped_by"] is not None:
         reason = "as the result of a stop job request"
         text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) {reason}."
@@ -125,12 +125,12 @@ def on_step_done(
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
         _record_history(world, server, job, step, RETRIED, text, started_tick, error_number, attempt)
-        ledger.update_activity(world, server, job, {"attempt": attempt + 1})
+        stored_rows.update_activity(world, server, job, {"attempt": attempt + 1})
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
         world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
     _record_history(world, server, job, step, status, text, started_tick, error_number, attempt)
-    ledger.update_activity(world, server, job, {"attempt": 0})
+    stored_rows.update_activity(world, server, job, {"attempt": 0})
     _run_next_step(world, server, job, step, status)
 
 
@@ -143,26 +143,30 @@ def stop_job(world: World, server: str, job: str) -> None:
         if name.startswith(f"{server}{AGENT_WINDOW_MARKER}") and name.endswith(f":{job}"):
             client.cancel_batches(world, name)
             return
-    activity = ledger.find_activity(world, server, job)
-    if activity is not None and ledger.is_job_running(world, server, job):
+    activity = stored_rows.find_activity(world, server, job)
+    if activity is not None and stored_rows.is_job_running(world, server, job):
         _finish_job(
-            world, server, job, ledger.find_step(world, server, job, to_text(activity["step_id"])), CANCELED
+            world,
+            server,
+            job,
+            stored_rows.find_step(world, server, job, to_text(activity["step_id"])),
+            CANCELED,
         )
 
 
 def _stop_running_jobs(world: World, server: str) -> None:
     """Cancel the jobs that are still running although the Agent has stopped."""
-    for row in ledger_tables.ACTIVITY.list_rows(world, server):
+    for row in stored_tables.ACTIVITY.list_rows(world, server):
         job = to_text(row["job"])
-        if row["stopped_by"] is None and ledger.is_job_running(world, server, job):
-            ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
+        if row["stopped_by"] is None and stored_rows.is_job_running(world, server, job):
+            stored_rows.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
             world.call_after(0.0, "tsql.job_stop", server, job)
 
 
 def _run_next_step(world: World, server: str, job: str, step: StepRow, status: int) -> None:
     """Run the step that follows *step*, or end the job. The step's action for *status* decides."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
-    steps = ledger.list_steps(world, server, job)
+    steps = stored_rows.list_steps(world, server, job)
     next_step = None
     if action == GO_TO_NEXT_STEP:
         next_step = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
@@ -181,7 +185,7 @@ _OUTCOME_TEXTS: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job faile
 
 def _finish_job(world: World, server: str, job: str, step: StepRow | None, status: int) -> None:
     """Record the outcome of a job. *step*: the step that ran last; None without a step."""
-    activity = ledger.find_activity(world, server, job) or {}
+    activity = stored_rows.find_activity(world, server, job) or {}
     outcome = _OUTCOME_TEXTS.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
     )
@@ -193,7 +197,7 @@ def _finish_job(world: World, server: str, job: str, step: StepRow | None, statu
     text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
     start_tick = int(str(activity.get("start_tick", world.tick)))
     number = _record_history(world, server, job, None, status, text, start_tick)
-    ledger.update_activity(world, server, job, {"stop_tick": world.tick, "history_id": number})
+    stored_rows.update_activity(world, server, job, {"stop_tick": world.tick, "history_id": number})
     template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
     world.emit(NoteData(), build_message(template, name=job), server=server)
 
@@ -215,7 +219,7 @@ def _record_history(
     """
     date, time = format_agent_time(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
-    return ledger_tables.HISTORY.add_row(
+    return stored_tables.HISTORY.add_row(
         world,
         server,
         {
@@ -262,16 +266,16 @@ def run_alerts(world: World) -> None:
     for server, instance in world.instances.items():
         if not instance.agent_running and instance.service is Service.RUNNING and not instance.hung:
             _stop_running_jobs(world, server)
-        if ledger_tables.ALERTS.is_empty(world, server):
+        if stored_tables.ALERTS.is_empty(world, server):
             continue
         _process_new_events(world, server)
 
 
 def _process_new_events(world: World, server: str) -> None:
     """Run the alerts for new lines of the ERRORLOG and new mirroring states of this server, once for each."""
-    seen_row = ledger_tables.ALERT_POSITIONS.find_row(world, server, "id", 1)
+    seen_row = stored_tables.ALERT_POSITIONS.find_row(world, server, "id", 1)
     if seen_row is None:
-        ledger.begin_alert_checks(world, server)
+        stored_rows.begin_alert_checks(world, server)
         return
     lines = world.errorlog.get(server, ())
     tick = int(str(seen_row.get("tick", world.tick)))
@@ -279,7 +283,7 @@ def _process_new_events(world: World, server: str) -> None:
     new_lines = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
         new_lines = [line for line in lines if line[0] == world.tick][handled:]
-    states = ledger.get_mirroring_states(world, server)
+    states = stored_rows.get_mirroring_states(world, server)
     changed_states = [
         (database, state)
         for database, state in states.items()
@@ -287,8 +291,8 @@ def _process_new_events(world: World, server: str) -> None:
     ]
     if not new_lines and not changed_states:
         return
-    ledger_tables.ALERT_POSITIONS.change_rows(
-        world, server, lambda row: True, ledger.get_alert_positions(world, server)
+    stored_tables.ALERT_POSITIONS.change_rows(
+        world, server, lambda row: True, stored_rows.get_alert_positions(world, server)
     )
     for database, state in changed_states:
         _run_state_alerts(world, server, database, state)
@@ -314,7 +318,7 @@ def _list_enabled_alerts(world: World, server: str) -> list[AlertRow]:
     """Return the alerts that can respond; none while the Agent is stopped."""
     if not jobs.is_agent_running(world, server):
         return []
-    return [row for row in ledger_tables.ALERTS.list_rows(world, server) if row.get("enabled")]
+    return [row for row in stored_tables.ALERTS.list_rows(world, server) if row.get("enabled")]
 
 
 def _run_message_alerts(world: World, server: str, number: int, severity: int, text: str) -> int:
@@ -379,7 +383,11 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
     )
     session = SqlSession(server=server, spid=0, login=world.instances[server].service_account)
     machine = SubmissionRunner(
-        world, Submission(id=0, text="", steps=()), session, execute.execute_statement, WorkMeter()
+        world,
+        Submission(id=0, text="", steps=()),
+        session,
+        statement_execution.execute_statement,
+        WorkMeter(),
     )
     scratch = machine.get_scratch_database()
     try:
@@ -406,7 +414,7 @@ def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, st
     if delay and last_answered_tick is not None and world.tick - int(str(last_answered_tick)) < delay:
         return
     date, time = format_agent_time(world, server)
-    ledger_tables.ALERTS.change_rows(
+    stored_tables.ALERTS.change_rows(
         world,
         server,
         lambda row: row["id"] == alert["id"],
@@ -425,7 +433,7 @@ def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, st
     if job:
         try:
             invoker = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
-            ledger.start_job(world, server, job, invoker, tokens)
+            stored_rows.start_job(world, server, job, invoker, tokens)
         except SqlError:
             return  # a running job is not started again
         except UnsimulatedFeatureError as problem:

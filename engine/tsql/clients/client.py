@@ -10,7 +10,7 @@ from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import Handlers, World
 from engine.protocol import clients, statements
-from engine.tsql.batches import execute, transactions, waitfor, work
+from engine.tsql.batches import statement_execution, transactions, waitfor, work
 from engine.tsql.batches.data import (
     AGENT_WINDOW_MARKER,
     ConnectionLostError,
@@ -330,7 +330,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: WorkMeter) -> tu
             clients.count_listener_login(
                 world, window.target.source or "", window.target.database, window.target.read_intent
             )
-    machine = SubmissionRunner(world, run, session, execute.execute_statement, meter)
+    machine = SubmissionRunner(world, run, session, statement_execution.execute_statement, meter)
     try:
         if run.waiting:
             machine.resume_after_wait()

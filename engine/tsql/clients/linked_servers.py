@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.messages import SqlError
 from engine.protocol import network
-from engine.tsql.batches import ledger_tables
+from engine.tsql.batches import stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, merge_in_order
 from engine.tsql.batches.work import WorkMeter
@@ -101,5 +101,5 @@ def _run_remote_batch(remote: ExecutionMachine, name: str) -> bool:
 
 
 def _is_rpc_out_enabled(machine: ExecutionMachine, name: str) -> bool:
-    stored_row = ledger_tables.SERVER_OPTIONS.find_row(machine.world, machine.session.server, "server", name)
+    stored_row = stored_tables.SERVER_OPTIONS.find_row(machine.world, machine.session.server, "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from engine.messages import Message, fill_message
 from engine.tsql.batches.work import ResultCache, ResumableComputation, WorkGenerator
+from engine.tsql.language.compiler import compile_in_steps
 from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
-from engine.tsql.language.program import compile_in_steps
 
 SCRIPT_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in one submission. Assumed: hand-written scripts are far smaller."""

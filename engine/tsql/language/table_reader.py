@@ -6,7 +6,7 @@ from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import read_ordered_names
 from engine.tsql.language.lexer import SqlSyntaxError, build_unexpected_token_error, get_name
-from engine.tsql.language.reader import TokenReader
+from engine.tsql.language.token_reader import TokenReader
 from engine.tsql.query import planner
 
 INLINE_INDEX_VERSION: Final = 2014

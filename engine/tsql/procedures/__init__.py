@@ -8,7 +8,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql import catalog
-from engine.tsql.batches import gate, objects, permissions
+from engine.tsql.batches import objects, permissions, statement_gate
 from engine.tsql.batches.data import DeclaredVariable, parse_parameter_declarations
 from engine.tsql.batches.machine import ExecutionMachine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
@@ -94,7 +94,7 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
             arguments,
             procedure_definition.integers,
         )
-        gate.check_procedure(machine.context, plain_part, arguments)
+        statement_gate.check_procedure(machine.context, plain_part, arguments)
         check_ignored_parameters(call)
         try:
             procedure_definition.run(call)

@@ -6,7 +6,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import accounts, commits, databases, jobs, options
 from engine.tsql import catalog
-from engine.tsql.batches import gate, ledger_tables, permissions
+from engine.tsql.batches import permissions, statement_gate, stored_tables
 from engine.tsql.batches.context import list_database_roles
 from engine.tsql.batches.data import Row
 from engine.tsql.catalog import security
@@ -171,8 +171,8 @@ def _set_database_option(call: ProcedureCall) -> None:
     if option not in words:
         raise UnsimulatedFeatureError(f"sp_dboption '{option}'")
     name, setting = words[option]
-    gate.check_database_state(
-        call.machine.context, gate.get_option_kind(name, setting), call.get_text("@dbname")
+    statement_gate.check_database_state(
+        call.machine.context, statement_gate.get_option_kind(name, setting), call.get_text("@dbname")
     )
     call.machine.report_outcome(
         options.set_option(call.world, call.server, call.get_text("@dbname"), name, setting)
@@ -229,13 +229,13 @@ def _set_server_option(call: ProcedureCall) -> None:
         if _LINKED_SERVER_DEFAULTS.get(option) != setting:
             raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
-    if ledger_tables.SERVER_OPTIONS.find_row(call.world, call.server, "server", name) is None:
-        ledger_tables.SERVER_OPTIONS.add_row(call.world, call.server, {"server": name})
-    ledger_tables.SERVER_OPTIONS.change_rows(
+    if stored_tables.SERVER_OPTIONS.find_row(call.world, call.server, "server", name) is None:
+        stored_tables.SERVER_OPTIONS.add_row(call.world, call.server, {"server": name})
+    stored_tables.SERVER_OPTIONS.change_rows(
         call.world,
         call.server,
         lambda row: row["server"] == name,
-        ledger_tables.SERVER_OPTIONS.build_row({option: int(value)}),
+        stored_tables.SERVER_OPTIONS.build_row({option: int(value)}),
     )
 
 

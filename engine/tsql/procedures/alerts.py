@@ -10,8 +10,8 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql.batches import ledger, ledger_tables, stored_messages
-from engine.tsql.batches.ledger_tables import RowT, StoredTable
+from engine.tsql.batches import stored_messages, stored_rows, stored_tables
+from engine.tsql.batches.stored_tables import RowT, StoredTable
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import require_job_name
@@ -79,16 +79,16 @@ _PAGER_TIMES: Final = {
 
 
 def _add_operator(call: ProcedureCall) -> None:
-    name = check_new_name(call, ledger_tables.OPERATORS)
-    ledger_tables.OPERATORS.add_row(
+    name = check_new_name(call, stored_tables.OPERATORS)
+    stored_tables.OPERATORS.add_row(
         call.world,
         call.server,
-        ledger_tables.OPERATORS.build_row({"name": name, "enabled": 1, "pager_days": 0, **_PAGER_TIMES}),
+        stored_tables.OPERATORS.build_row({"name": name, "enabled": 1, "pager_days": 0, **_PAGER_TIMES}),
     )
     set_given_columns(
         call,
-        ledger_tables.OPERATORS,
-        find_named_row(call, ledger_tables.OPERATORS, "@name"),
+        stored_tables.OPERATORS,
+        find_named_row(call, stored_tables.OPERATORS, "@name"),
         _OPERATOR_COLUMNS,
     )
 
@@ -96,18 +96,18 @@ def _add_operator(call: ProcedureCall) -> None:
 def _update_operator(call: ProcedureCall) -> None:
     set_given_columns(
         call,
-        ledger_tables.OPERATORS,
-        find_named_row(call, ledger_tables.OPERATORS, "@name"),
+        stored_tables.OPERATORS,
+        find_named_row(call, stored_tables.OPERATORS, "@name"),
         _OPERATOR_COLUMNS,
     )
 
 
 def _delete_operator(call: ProcedureCall) -> None:
-    row = find_named_row(call, ledger_tables.OPERATORS, "@name")
-    ledger_tables.OPERATORS.remove_rows(
+    row = find_named_row(call, stored_tables.OPERATORS, "@name")
+    stored_tables.OPERATORS.remove_rows(
         call.world, call.server, lambda row_in_table: row_in_table["id"] == row["id"]
     )
-    ledger_tables.NOTIFICATIONS.remove_rows(
+    stored_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
         lambda row_in_table: row_in_table["operator_id"] == row["id"],
@@ -133,11 +133,11 @@ _ALERT_COLUMNS: Final = {
 
 
 def _add_alert(call: ProcedureCall) -> None:
-    name = check_new_name(call, ledger_tables.ALERTS)
+    name = check_new_name(call, stored_tables.ALERTS)
     job = require_job_name(call) if _has_job_argument(call) else None
     _check_alert_condition(call)
-    ledger.begin_alert_checks(call.world, call.server)
-    ledger_tables.ALERTS.add_row(
+    stored_rows.begin_alert_checks(call.world, call.server)
+    stored_tables.ALERTS.add_row(
         call.world,
         call.server,
         {
@@ -147,8 +147,8 @@ def _add_alert(call: ProcedureCall) -> None:
             "occurrence_count": 0,
         },
     )
-    row = find_named_row(call, ledger_tables.ALERTS, "@name")
-    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT_COLUMNS)
+    row = find_named_row(call, stored_tables.ALERTS, "@name")
+    set_given_columns(call, stored_tables.ALERTS, row, _ALERT_COLUMNS)
     if call.get_argument("@performance_condition") is not None:
         call.machine.report_unsimulated("alerts on performance counters never occur here")
     elif (
@@ -188,18 +188,18 @@ def _has_job_argument(call: ProcedureCall) -> bool:
 
 
 def _update_alert(call: ProcedureCall) -> None:
-    row = find_named_row(call, ledger_tables.ALERTS, "@name")
-    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT_COLUMNS)
+    row = find_named_row(call, stored_tables.ALERTS, "@name")
+    set_given_columns(call, stored_tables.ALERTS, row, _ALERT_COLUMNS)
     if call.get_argument("@job_id") is not None or call.get_argument("@job_name") is not None:
         job = require_job_name(call) if _has_job_argument(call) else None
-        ledger_tables.ALERTS.change_rows(
+        stored_tables.ALERTS.change_rows(
             call.world,
             call.server,
             lambda row_in_table: row_in_table["id"] == row["id"],
             {"job": job},
         )
     if call.get_argument("@occurrence_count") is not None:
-        ledger_tables.ALERTS.change_rows(
+        stored_tables.ALERTS.change_rows(
             call.world,
             call.server,
             lambda row_in_table: row_in_table["id"] == row["id"],
@@ -208,11 +208,11 @@ def _update_alert(call: ProcedureCall) -> None:
 
 
 def _delete_alert(call: ProcedureCall) -> None:
-    row = find_named_row(call, ledger_tables.ALERTS, "@name")
-    ledger_tables.ALERTS.remove_rows(
+    row = find_named_row(call, stored_tables.ALERTS, "@name")
+    stored_tables.ALERTS.remove_rows(
         call.world, call.server, lambda row_in_table: row_in_table["id"] == row["id"]
     )
-    ledger_tables.NOTIFICATIONS.remove_rows(
+    stored_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
         lambda row_in_table: row_in_table["alert_id"] == row["id"],
@@ -220,9 +220,9 @@ def _delete_alert(call: ProcedureCall) -> None:
 
 
 def _add_notification(call: ProcedureCall) -> None:
-    alert = find_named_row(call, ledger_tables.ALERTS, "@alert_name")
-    operator = find_named_row(call, ledger_tables.OPERATORS, "@operator_name")
-    ledger_tables.NOTIFICATIONS.add_row(
+    alert = find_named_row(call, stored_tables.ALERTS, "@alert_name")
+    operator = find_named_row(call, stored_tables.OPERATORS, "@operator_name")
+    stored_tables.NOTIFICATIONS.add_row(
         call.world,
         call.server,
         {
@@ -234,9 +234,9 @@ def _add_notification(call: ProcedureCall) -> None:
 
 
 def _delete_notification(call: ProcedureCall) -> None:
-    alert = find_named_row(call, ledger_tables.ALERTS, "@alert_name")
-    operator = find_named_row(call, ledger_tables.OPERATORS, "@operator_name")
-    ledger_tables.NOTIFICATIONS.remove_rows(
+    alert = find_named_row(call, stored_tables.ALERTS, "@alert_name")
+    operator = find_named_row(call, stored_tables.OPERATORS, "@operator_name")
+    stored_tables.NOTIFICATIONS.remove_rows(
         call.world,
         call.server,
         lambda row: (row["alert_id"], row["operator_id"]) == (alert["id"], operator["id"]),
@@ -250,11 +250,11 @@ _CATEGORY_TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
 
 
 def _add_category(call: ProcedureCall) -> None:
-    ledger_tables.CATEGORIES.add_row(
+    stored_tables.CATEGORIES.add_row(
         call.world,
         call.server,
         {
-            "name": check_new_name(call, ledger_tables.CATEGORIES),
+            "name": check_new_name(call, stored_tables.CATEGORIES),
             "category_class": _CATEGORY_CLASSES.get(call.get_text("@class").upper(), 1),
             "category_type": _CATEGORY_TYPES.get(call.get_text("@type").upper(), 1),
         },
@@ -262,8 +262,8 @@ def _add_category(call: ProcedureCall) -> None:
 
 
 def _delete_category(call: ProcedureCall) -> None:
-    row = find_named_row(call, ledger_tables.CATEGORIES, "@name")
-    ledger_tables.CATEGORIES.remove_rows(
+    row = find_named_row(call, stored_tables.CATEGORIES, "@name")
+    stored_tables.CATEGORIES.remove_rows(
         call.world,
         call.server,
         lambda row_in_table: row_in_table["id"] == row["id"],
@@ -272,7 +272,7 @@ def _delete_category(call: ProcedureCall) -> None:
 
 def _notify_operator(call: ProcedureCall) -> None:
     if not jobs.is_agent_running(call.world, call.server):
-        raise SqlError(22022, ledger.AGENT_STOPPED_TEXT)
+        raise SqlError(22022, stored_rows.AGENT_STOPPED_TEXT)
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
@@ -295,14 +295,14 @@ def _add_named_row(
 
 def _add_profile(call: ProcedureCall) -> None:
     _add_named_row(
-        call, ledger_tables.MAIL_PROFILES, "@profile_name", {"description": call.get_argument("@description")}
+        call, stored_tables.MAIL_PROFILES, "@profile_name", {"description": call.get_argument("@description")}
     )
 
 
 def _add_account(call: ProcedureCall) -> None:
     _add_named_row(
         call,
-        ledger_tables.MAIL_ACCOUNTS,
+        stored_tables.MAIL_ACCOUNTS,
         "@account_name",
         {
             "email_address": call.get_argument("@email_address"),
@@ -329,9 +329,9 @@ def _find_number(call: ProcedureCall, table: StoredTable[RowT], kind: str) -> in
 
 
 def _join_profile(call: ProcedureCall) -> None:
-    profile = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
-    account = _find_number(call, ledger_tables.MAIL_ACCOUNTS, "account")
-    ledger_tables.MAIL_PROFILE_ACCOUNTS.add_row(
+    profile = _find_number(call, stored_tables.MAIL_PROFILES, "profile")
+    account = _find_number(call, stored_tables.MAIL_ACCOUNTS, "account")
+    stored_tables.MAIL_PROFILE_ACCOUNTS.add_row(
         call.world,
         call.server,
         {
@@ -343,8 +343,8 @@ def _join_profile(call: ProcedureCall) -> None:
 
 
 def _grant_profile(call: ProcedureCall) -> None:
-    profile = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
-    ledger_tables.MAIL_PRINCIPALS.add_row(
+    profile = _find_number(call, stored_tables.MAIL_PROFILES, "profile")
+    stored_tables.MAIL_PRINCIPALS.add_row(
         call.world,
         call.server,
         {"profile_id": int(str(profile)), "is_default": call.get_number("@is_default")},
@@ -355,10 +355,10 @@ def _build_delete_procedure(table: StoredTable[RowT], kind: str) -> Callable[[Pr
     def run(call: ProcedureCall) -> None:
         number = _find_number(call, table, kind)
         table.remove_rows(call.world, call.server, lambda row: row["id"] == number)
-        ledger_tables.MAIL_PROFILE_ACCOUNTS.remove_rows(
+        stored_tables.MAIL_PROFILE_ACCOUNTS.remove_rows(
             call.world, call.server, lambda row: row.get(f"{kind}_id") == number
         )
-        ledger_tables.MAIL_PRINCIPALS.remove_rows(
+        stored_tables.MAIL_PRINCIPALS.remove_rows(
             call.world, call.server, lambda row: row.get(f"{kind}_id") == number
         )
 
@@ -373,17 +373,17 @@ def _queue_mail(call: ProcedureCall) -> None:
     # Database Mail is off by default
     if not get_option_value(call.machine.context, MAIL_COMPONENT):
         raise SqlError(15281, "procedure", f"dbo.{call.name}", MAIL_COMPONENT, MAIL_COMPONENT, MAIL_COMPONENT)
-    profiles = ledger_tables.MAIL_PROFILES.list_rows(call.world, call.server)
+    profiles = stored_tables.MAIL_PROFILES.list_rows(call.world, call.server)
     if call.get_argument("@profile_name") is not None:
-        number = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
+        number = _find_number(call, stored_tables.MAIL_PROFILES, "profile")
     else:
-        default = ledger_tables.MAIL_PRINCIPALS.find_row(call.world, call.server, "is_default", 1)
+        default = stored_tables.MAIL_PRINCIPALS.find_row(call.world, call.server, "is_default", 1)
         if default is None or not profiles:
             raise SqlError(14636)
         number = int(str(default["profile_id"]))
     if not any(call.get_text(name) for name in ("@recipients", "@copy_recipients", "@blind_copy_recipients")):
         raise SqlError(14624, "@recipients, @copy_recipients, @blind_copy_recipients")
-    mail = ledger_tables.MAILS.add_row(
+    mail = stored_tables.MAILS.add_row(
         call.world,
         call.server,
         {
@@ -426,8 +426,8 @@ PROCEDURES: Final[Procedures] = {
     "sysmail_add_account_sp": _add_account,
     "sysmail_add_profileaccount_sp": _join_profile,
     "sysmail_add_principalprofile_sp": _grant_profile,
-    "sysmail_delete_profile_sp": _build_delete_procedure(ledger_tables.MAIL_PROFILES, "profile"),
-    "sysmail_delete_account_sp": _build_delete_procedure(ledger_tables.MAIL_ACCOUNTS, "account"),
+    "sysmail_delete_profile_sp": _build_delete_procedure(stored_tables.MAIL_PROFILES, "profile"),
+    "sysmail_delete_account_sp": _build_delete_procedure(stored_tables.MAIL_ACCOUNTS, "account"),
     "sysmail_configure_sp": _reject_call,
     "sysmail_start_sp": _start_mail,
     "sysmail_stop_sp": _reject_call,

@@ -8,7 +8,7 @@ from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
 from engine.tsql import catalog
-from engine.tsql.batches import gate, maintenance, objects
+from engine.tsql.batches import maintenance, objects, statement_gate
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, folders, host
 from engine.tsql.catalog.activity import COMPUTER_MEMORY_KB
@@ -114,7 +114,7 @@ def _relink_user(call: ProcedureCall, database: str, user: str, login: str) -> N
         raise SqlError(15291, "User", user)
     if login.lower() not in logins:
         raise SqlError(15600, "sys.sp_change_users_login")
-    gate.check_database_state(call.machine.context, "write", database)
+    statement_gate.check_database_state(call.machine.context, "write", database)
     call.append_messages(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
@@ -127,7 +127,7 @@ def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
     """
     if not user or call.get_text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
-    gate.check_database_state(call.machine.context, "write", database)
+    statement_gate.check_database_state(call.machine.context, "write", database)
     orphaned = [orphan.name for orphan in accounts.list_orphaned_users(call.world, call.server, database)]
     updated = added_count = 0
     for name in orphaned:

@@ -5,7 +5,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import ledger, ledger_tables
+from engine.tsql.batches import stored_rows, stored_tables
 from engine.tsql.catalog.view import Record
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import require_job_name
@@ -29,17 +29,17 @@ _JOB_COLUMNS: Final = tuple(_COLUMN_LIST.split())
 def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) -> Record:
     world, server, name = call.world, call.server, to_text(job["name"])
     context = call.machine.context
-    job_row = ledger_tables.JOBS.find_row(world, server, "job", name) or {}
+    job_row = stored_tables.JOBS.find_row(world, server, "job", name) or {}
     last_server = servers.get(job["job_id"])
-    activity = ledger.find_activity(world, server, name) or {}
-    running = ledger.is_job_running(world, server, name)
-    steps = ledger.list_steps(world, server, name)
+    activity = stored_rows.find_activity(world, server, name) or {}
+    running = stored_rows.is_job_running(world, server, name)
+    steps = stored_rows.list_steps(world, server, name)
     step = next((candidate for candidate in steps if candidate["step_id"] == activity.get("step_id")), None)
     categories = {
         row["category_id"]: row["name"] for row in catalog.list_view_rows(context, "msdb.dbo.syscategories")
     }
-    operator = ledger_tables.OPERATORS.find_row(world, server, "id", job["notify_email_operator_id"])
-    schedules = [row for row in ledger_tables.JOB_SCHEDULES.list_rows(world, server) if row["job"] == name]
+    operator = stored_tables.OPERATORS.find_row(world, server, "id", job["notify_email_operator_id"])
+    schedules = [row for row in stored_tables.JOB_SCHEDULES.list_rows(world, server) if row["job"] == name]
     attempt = int(str(activity.get("attempt") or 0)) if running else 0
     waits = attempt > 0 and not any(window.endswith(f":{name}") for window in world.batches)
     return {

@@ -7,8 +7,8 @@ from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
-from engine.tsql.batches import ledger, ledger_tables
-from engine.tsql.batches.ledger_tables import StepRow
+from engine.tsql.batches import stored_rows, stored_tables
+from engine.tsql.batches.stored_tables import StepRow
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import format_guid
@@ -33,7 +33,7 @@ def _add_job(call: ProcedureCall) -> None:
     enabled = call.get_argument("@enabled") is None or bool(call.get_number("@enabled"))
     name = call.get_text("@job_name")
     call.append_messages(jobs.add_job(call.world, call.server, Job(name=name, enabled=enabled)))
-    ledger_tables.JOBS.add_row(
+    stored_tables.JOBS.add_row(
         call.world,
         call.server,
         {
@@ -80,7 +80,7 @@ def _find_operator_id(call: ProcedureCall) -> int:
     name = call.get_text(parameter)
     if not name:
         return 0
-    row = ledger_tables.OPERATORS.find_row(call.world, call.server, "name", name)
+    row = stored_tables.OPERATORS.find_row(call.world, call.server, "name", name)
     if row is None:
         raise SqlError(14262, parameter, name)
     return int(str(row["id"]))
@@ -95,9 +95,9 @@ def _refuse_unsimulated_parameters(call: ProcedureCall) -> None:
 
 def _increase_job_version(call: ProcedureCall, job: str) -> None:
     """Increase the version number of the job, as each change of a job does [DOC: sysjobs]."""
-    row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
+    row = stored_tables.JOBS.find_row(call.world, call.server, "job", job)
     if row is not None:
-        ledger_tables.JOBS.change_rows(
+        stored_tables.JOBS.change_rows(
             call.world,
             call.server,
             lambda row_in_table: row_in_table["job"] == job,
@@ -144,8 +144,8 @@ def _update_job(call: ProcedureCall) -> None:
         changes["category_id"] = _find_category_id(call)
     if call.get_argument("@notify_email_operator_name") is not None:
         changes["notify_email_operator_id"] = _find_operator_id(call)
-    ledger_tables.JOBS.change_rows(
-        call.world, call.server, lambda row: row["job"] == name, ledger_tables.JOBS.build_row(changes)
+    stored_tables.JOBS.change_rows(
+        call.world, call.server, lambda row: row["job"] == name, stored_tables.JOBS.build_row(changes)
     )
     _increase_job_version(call, name)
     if call.get_argument("@new_name") is not None:
@@ -155,11 +155,11 @@ def _update_job(call: ProcedureCall) -> None:
 def _delete_job(call: ProcedureCall) -> None:
     name = require_job_name(call)
     call.append_messages(jobs.delete_job(call.world, call.server, name))
-    ledger_tables.JOBS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
-    ledger_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
-    ledger_tables.JOB_SCHEDULES.remove_rows(call.world, call.server, lambda row: row["job"] == name)
-    ledger_tables.HISTORY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
-    ledger_tables.ACTIVITY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    stored_tables.JOBS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    stored_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    stored_tables.JOB_SCHEDULES.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    stored_tables.HISTORY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
+    stored_tables.ACTIVITY.remove_rows(call.world, call.server, lambda row: row["job"] == name)
 
 
 def _start_job(call: ProcedureCall) -> None:
@@ -167,13 +167,13 @@ def _start_job(call: ProcedureCall) -> None:
     if not _is_assigned_to_server(call, name):
         raise SqlError(14256, name, make_unique_id("job", call.server, name))
     invoker = f"User {call.machine.session.login}"
-    ledger.start_job(call.world, call.server, name, invoker, step_name=call.get_text("@step_name"))
+    stored_rows.start_job(call.world, call.server, name, invoker, step_name=call.get_text("@step_name"))
     call.machine.append_message(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    ledger.stop_job(call.world, call.server, name, f"User {call.machine.session.login}")
+    stored_rows.stop_job(call.world, call.server, name, f"User {call.machine.session.login}")
     call.machine.append_message(f"Job '{name}' stopped successfully.")
 
 
@@ -203,7 +203,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 
 def _add_step(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    number = call.get_number("@step_id", len(ledger.list_steps(call.world, call.server, name)) + 1)
+    number = call.get_number("@step_id", len(stored_rows.list_steps(call.world, call.server, name)) + 1)
     options = {column: call.get_argument(parameter) for parameter, column in _STEP_COLUMNS.items()}
     values = {**_STEP_DEFAULTS, **{column: value for column, value in options.items() if value is not None}}
     _store_step(call, name, number, values)
@@ -213,16 +213,16 @@ def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Sc
     values["subsystem"] = to_text(values["subsystem"]).strip()
     # 14261: another step has the name; 14266: the action is not 1 to 4
     name = to_text(values.get("step_name", "")).lower()
-    for other_step in ledger.list_steps(call.world, call.server, job):
+    for other_step in stored_rows.list_steps(call.world, call.server, job):
         if other_step["step_id"] != number and to_text(other_step["step_name"]).lower() == name:
             raise SqlError(14261, "@step_name", to_text(values["step_name"]))
     for column in ("on_success_action", "on_fail_action"):
         if values[column] not in (1, 2, 3, 4):
             raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
-    ledger_tables.STEPS.add_row(
+    stored_tables.STEPS.add_row(
         call.world,
         call.server,
-        ledger_tables.STEPS.build_row({"job": job, "step_id": number, **values}),
+        stored_tables.STEPS.build_row({"job": job, "step_id": number, **values}),
     )
     _increase_job_version(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
@@ -233,7 +233,7 @@ def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Sc
 
 def _require_step(call: ProcedureCall, name: str) -> StepRow:
     number = call.get_number("@step_id")
-    for step in ledger.list_steps(call.world, call.server, name):
+    for step in stored_rows.list_steps(call.world, call.server, name):
         if step["step_id"] == number:
             return step
     raise SqlError(14262, "@step_id", number)
@@ -243,19 +243,19 @@ def _update_step(call: ProcedureCall) -> None:
     step = _require_step(call, require_job_name(call))
     values = {column: call.get_argument(parameter) for parameter, column in _STEP_COLUMNS.items()}
     changes = {column: value for column, value in values.items() if value is not None}
-    ledger_tables.STEPS.change_rows(
-        call.world, call.server, lambda row: row["id"] == step["id"], ledger_tables.STEPS.build_row(changes)
+    stored_tables.STEPS.change_rows(
+        call.world, call.server, lambda row: row["id"] == step["id"], stored_tables.STEPS.build_row(changes)
     )
     _increase_job_version(call, to_text(step["job"]))
 
 
 def _delete_step(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    steps = ledger.list_steps(call.world, call.server, name)
+    steps = stored_rows.list_steps(call.world, call.server, name)
     if call.get_number("@step_id"):
         steps = [_require_step(call, name)]
     removed_ids = {step["id"] for step in steps}
-    ledger_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["id"] in removed_ids)
+    stored_tables.STEPS.remove_rows(call.world, call.server, lambda row: row["id"] in removed_ids)
     _increase_job_version(call, name)
 
 
@@ -279,8 +279,8 @@ def _store_schedule(call: ProcedureCall, parameter: str) -> int:
     options = {column: call.get_argument(name) for name, column in _SCHEDULE_COLUMNS.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
     name = call.get_text(parameter)
-    number = ledger_tables.SCHEDULES.add_row(
-        call.world, call.server, ledger_tables.SCHEDULES.build_row({"name": name, **values})
+    number = stored_tables.SCHEDULES.add_row(
+        call.world, call.server, stored_tables.SCHEDULES.build_row({"name": name, **values})
     )
     call.machine.report_unsimulated(
         f"schedule '{name}' is kept; jobs run here when an alert or sp_start_job starts them"
@@ -297,31 +297,31 @@ def _add_schedule(call: ProcedureCall) -> None:
 def _add_job_schedule(call: ProcedureCall) -> None:
     job = require_job_name(call)
     number = _store_schedule(call, "@name")
-    ledger_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
+    stored_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
 
 
 def _attach_schedule(call: ProcedureCall) -> None:
     job = require_job_name(call)
     number: Scalar = call.get_argument("@schedule_id")
     if number is None:
-        schedule_row = ledger_tables.SCHEDULES.find_row(
+        schedule_row = stored_tables.SCHEDULES.find_row(
             call.world, call.server, "name", call.get_text("@schedule_name")
         )
         if schedule_row is None:
             raise SqlError(14262, "@schedule_name", call.get_text("@schedule_name"))
         number = schedule_row["id"]
-    ledger_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
+    stored_tables.JOB_SCHEDULES.add_row(call.world, call.server, {"job": job, "schedule_id": number})
 
 
 def _delete_schedule(call: ProcedureCall) -> None:
     column, value = ("id", call.get_argument("@schedule_id"))
     if value is None:
         column, value = "name", call.get_text("@schedule_name") or call.get_text("@name")
-    schedule_row = ledger_tables.SCHEDULES.find_row(call.world, call.server, column, value)
+    schedule_row = stored_tables.SCHEDULES.find_row(call.world, call.server, column, value)
     if schedule_row is None:
         raise SqlError(14262, f"@schedule_{column}", to_text(value))
-    ledger_tables.SCHEDULES.remove_rows(call.world, call.server, lambda row: row["id"] == schedule_row["id"])
-    ledger_tables.JOB_SCHEDULES.remove_rows(
+    stored_tables.SCHEDULES.remove_rows(call.world, call.server, lambda row: row["id"] == schedule_row["id"])
+    stored_tables.JOB_SCHEDULES.remove_rows(
         call.world,
         call.server,
         lambda row: row["schedule_id"] == schedule_row["id"],
@@ -333,12 +333,12 @@ def _add_server(call: ProcedureCall) -> None:
     name = require_job_name(call)
     if _is_assigned_to_server(call, name):
         raise SqlError(14269, name, call.server)
-    ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 1})
+    stored_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 1})
 
 
 def _remove_server(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 0})
+    stored_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 0})
 
 
 def _is_assigned_to_server(call: ProcedureCall, job: str) -> bool:
@@ -346,7 +346,7 @@ def _is_assigned_to_server(call: ProcedureCall, job: str) -> bool:
 
     Jobs of the scenario always are; jobs of scripts need sp_add_jobserver.
     """
-    row = ledger_tables.JOBS.find_row(call.world, call.server, "job", job)
+    row = stored_tables.JOBS.find_row(call.world, call.server, "job", job)
     return row is None or bool(row.get("targeted", 1))
 
 

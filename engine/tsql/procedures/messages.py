@@ -3,8 +3,8 @@
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MESSAGES, MessageRow
 from engine.tsql.batches.stored_messages import find_message
+from engine.tsql.batches.stored_tables import CHANGED_MESSAGES, MESSAGES, MessageRow
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 USER_MESSAGE_MIN: Final = 50_001

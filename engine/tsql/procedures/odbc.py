@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.tsql import catalog
-from engine.tsql.batches import first_result, undeclared
+from engine.tsql.batches import first_result, undeclared_parameters
 from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.like_patterns import evaluate_like
@@ -336,12 +336,15 @@ def _describe_first_result(call: ProcedureCall) -> None:
 
 
 def _describe_undeclared_parameters(call: ProcedureCall) -> None:
-    rows = undeclared.describe_undeclared_parameters(
+    rows = undeclared_parameters.describe_undeclared_parameters(
         call.machine, call.get_text("@tsql"), call.get_text("@params")
     )
     call.show_rows(
-        undeclared.UNDECLARED_PARAMETER_COLUMNS,
-        [tuple(row.get(column) for column in undeclared.UNDECLARED_PARAMETER_COLUMNS) for row in rows],
+        undeclared_parameters.UNDECLARED_PARAMETER_COLUMNS,
+        [
+            tuple(row.get(column) for column in undeclared_parameters.UNDECLARED_PARAMETER_COLUMNS)
+            for row in rows
+        ],
     )
 
 

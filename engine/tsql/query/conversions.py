@@ -8,7 +8,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query.forms import SORT_KEYS_KEY
 from engine.tsql.query.plans import BindingContext, Columns, SelectScope, UnsimulatedFeatureError
-from engine.tsql.scalars import returns
+from engine.tsql.scalars import return_types
 from engine.tsql.scalars.types import (
     BIGINT,
     FLOAT,
@@ -185,7 +185,7 @@ def _infer_min_or_max(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_sum(binder: Binder, node: exp.Expr) -> Kind:
-    kind = returns.infer_sum_type(_bind_argument(binder, node))
+    kind = return_types.infer_sum_type(_bind_argument(binder, node))
     binder.convert(node, kind)
     return kind
 
@@ -266,7 +266,7 @@ def _infer_window(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_average(binder: Binder, node: exp.Expr) -> Kind:
     """Mark AVG for rewriting as SUM divided by COUNT, so that integers give an integer. Return its type."""
-    kind = returns.infer_average_type(_bind_argument(binder, node))
+    kind = return_types.infer_average_type(_bind_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)
     return kind

@@ -11,10 +11,10 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import translate
-from engine.tsql.query.bind import QueryBinder
-from engine.tsql.query.infer import parse_written_type
+from engine.tsql.query.binding import QueryBinder
 from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import build_table_ref, get_variable_name
+from engine.tsql.query.type_inference import parse_written_type
 from engine.tsql.scalars.types import NULL, UNLIMITED_LENGTH, SqlType, make_nvarchar, make_varchar
 
 _EQUALITY_NODES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)

@@ -11,7 +11,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import infer
+from engine.tsql.query import type_inference
 from engine.tsql.query.conversions import is_bare_function, remove_alias
 from engine.tsql.query.plans import (
     UNNAMED,
@@ -394,7 +394,7 @@ def _list_value_parts(node: exp.Expr) -> list[exp.Expr]:
     parts = list(node.iter_expressions())
     if isinstance(node, exp.Window):
         return [part for part in parts if part is not node.this] + list(node.this.iter_expressions())
-    if isinstance(node, exp.Anonymous) and str(node.this).lower() in infer.DATE_PART_FIRST:
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() in type_inference.DATE_PART_FIRST:
         return parts[1:]
     return parts
 

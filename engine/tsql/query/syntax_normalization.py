@@ -18,8 +18,8 @@ from engine.tsql.language.lexer import (
     build_unexpected_token_error,
     tokenize,
 )
-from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
 from engine.tsql.language.reserved_words import RESERVED_WORDS
+from engine.tsql.language.token_reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
 from engine.tsql.query import forms
 from engine.tsql.query.statement_clauses import (
     drop_query_hints,

@@ -11,8 +11,15 @@ from engine.messages import SqlError
 from engine.tsql.batches.work import ResultCache, ResumableComputation, cache_by_text
 from engine.tsql.language.lexer import SqlSyntaxError, tokenize
 from engine.tsql.query import forms, syntax_normalization
-from engine.tsql.query.bind import reject_inner_order
+from engine.tsql.query.binding import reject_inner_order
 from engine.tsql.query.conversions import is_bare_function
+from engine.tsql.query.form_rewriting import (
+    check_merge_action,
+    convert_insert_values,
+    is_default_keyword,
+    read_merge_action,
+    read_top_number,
+)
 from engine.tsql.query.grouping_sets import has_aggregate
 from engine.tsql.query.plans import (
     NO_NAMES,
@@ -25,14 +32,7 @@ from engine.tsql.query.plans import (
     TableRef,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import (
-    check_merge_action,
-    convert_insert_values,
-    is_default_keyword,
-    read_merge_action,
-    read_top_number,
-)
-from engine.tsql.query.rewrite import rewrite_in_steps
+from engine.tsql.query.rewriting import rewrite_in_steps
 from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
 from engine.tsql.query.translation_context import (
     PLANNING_ERRORS,

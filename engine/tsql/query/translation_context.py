@@ -10,7 +10,7 @@ from sqlglot.errors import UnsupportedError
 
 from engine.internal_errors import describe_internal_error
 from engine.messages import SqlError
-from engine.tsql.query import forjson
+from engine.tsql.query import for_json_and_xml
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
     LITERAL_PREFIX,
@@ -192,7 +192,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     new_table = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-    new_table.meta[forjson.ELEMENT_NAME_KEY] = table.alias or ".".join(ref.parts)
+    new_table.meta[for_json_and_xml.ELEMENT_NAME_KEY] = table.alias or ".".join(ref.parts)
     return new_table
 
 

@@ -46,7 +46,7 @@ from engine.tsql.scalars.types import (
     parse_sql_type,
     remove_marks,
 )
-from engine.tsql.scalars.xmlcheck import normalize_xml
+from engine.tsql.scalars.xml_validation import normalize_xml
 
 __all__ = ["STORED_DATE_MARK", "WIDE_DECIMAL_CONTEXT", "Scalar"]
 

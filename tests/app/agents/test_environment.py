@@ -15,7 +15,7 @@ from app.agents.baseline import choose_best_line, choose_random_line, play_game
 from app.agents.environment import WAIT_ACTION, DrillEnv
 from engine import simulator
 from engine.drill.running.drill import replay
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests import par_drills
 from tests.engine.drill import texts
 

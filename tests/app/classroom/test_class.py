@@ -15,13 +15,13 @@ import pytest
 from msgspec.structs import replace
 
 from app.classroom import console
-from app.classroom.code import Invitation
+from app.classroom.class_check import check_class
 from app.classroom.instructions import list_settled_instructions
+from app.classroom.join_code import Invitation
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
-from app.classroom.room_check import check_class
 from app.classroom.verdict import judge_log
 from app.files import scenario_files
 from engine.drill.judging.report import get_program_version

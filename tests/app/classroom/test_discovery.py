@@ -18,15 +18,15 @@ from typing import Any
 import pytest
 
 from app import doctor
-from app.classroom import addresses, console, conversation, discovery, players, service
-from app.classroom import link as link_module
-from app.classroom.code import ADDRESS_MISSING_TEXT, InvalidJoinCodeError, parse_invitation
+from app.classroom import addresses, console, discovery, message_exchange, players, service
+from app.classroom import host_connection as link_module
+from app.classroom.host_connection import SeatConnection
 from app.classroom.join import JoinFailedError, play_in_class_seat
-from app.classroom.link import SeatConnection
-from app.classroom.plan import parse_plan
+from app.classroom.join_code import ADDRESS_MISSING_TEXT, InvalidJoinCodeError, parse_invitation
+from app.classroom.lesson_plan import parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, get_seat_folder
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.class_process import WAIT_S_MAX, run_host
 from tests.relay import Relay
 from tests.shipped_scenarios import load_shipped_scenario
@@ -97,7 +97,7 @@ def test_a_silent_disconnection_is_detected_while_nothing_is_sent(
     """Seat and host both detect it, and the connection stays open: the seat answers again when bytes arrive."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setattr(link_module, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
-    for module in (conversation, service):
+    for module in (message_exchange, service):
         monkeypatch.setattr(module, "SIGNAL_S", 0.2)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # Only the main thread can set a signal handler.
     with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(parse_invitation(code).port) as relay:

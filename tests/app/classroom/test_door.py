@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.classroom import certificate
-from app.classroom.code import (
+from app.classroom.join_code import (
     InvalidJoinCodeError,
     Invitation,
     compute_fingerprint,

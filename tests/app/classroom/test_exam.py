@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.classroom.scenario import build_seat_scenario_text, parse_scenario
+from app.classroom.seat_scenario import build_seat_scenario_text, parse_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from app.classroom.class_dashboard import ClassDashboard
 from app.classroom.instructions import InstructionIndex
-from app.classroom.live_board import ClassDashboard
+from app.classroom.lesson_plan import LessonPlan
 from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
 from app.classroom.pace import PAUSED_AFTER_S, ClassPace
-from app.classroom.plan import LessonPlan
 from app.classroom.seat_state import SeatState
 from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario

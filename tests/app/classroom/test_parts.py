@@ -19,9 +19,9 @@ from pydantic import ValidationError
 
 from app import cli
 from app.classroom import record as records
+from app.classroom.lesson_plan import parse_plan
 from app.classroom.log_entries import LogEntry
 from app.classroom.models import MARK, Base, ClassInstruction, Seat
-from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, create_parts, find_or_create_class
 from tests.class_process import HostProcess, RawClient, join, run_host

@@ -19,16 +19,16 @@ import pytest
 
 from app import cli
 from app.classroom.debrief import ClassSeatLog, review_seat
+from app.classroom.lesson_plan import LessonPlan, parse_plan
 from app.classroom.log_entries import LogEntry
 from app.classroom.models import ClassInstruction, Seat
-from app.classroom.plan import LessonPlan, parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.report import list_losses
 from app.classroom.verdict import judge_log
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.judging.report import get_program_version
-from engine.drill.par.account import RegretAnalysis, RunSegment
+from engine.drill.par.regret_analysis import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import play_reference

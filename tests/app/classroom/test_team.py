@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from app.classroom.code import Invitation, parse_invitation
+from app.classroom.join_code import Invitation, parse_invitation
 from app.classroom.messages.codec import ProtocolError
 from app.classroom.messages.team import TEAM_REQUEST_READER, TeamRole, TeamRoles
 from app.classroom.team.member import TeamConnection

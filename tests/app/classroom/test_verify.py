@@ -18,17 +18,17 @@ import pytest
 from app import cli
 from app.classroom import class_files
 from app.classroom.class_files import LogCheck, check_class_file
+from app.classroom.lesson_plan import LessonPlan
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassInstruction, Seat
-from app.classroom.plan import LessonPlan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
 from app.classroom.service import ClassMismatchError, find_or_create_class
 from app.classroom.verdict import LogReplay, judge_log
-from app.files import certificates, scenario_files
+from app.files import par_certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par.regret import search_value
 from engine.drill.par.search_drill import SearchDrill
@@ -337,7 +337,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
     run.play(acts)
-    known_plans = certificates.load_certified_plans(run.drill)[:1]
+    known_plans = par_certificates.load_certified_plans(run.drill)[:1]
     assert asyncio.run(judge_portions()) == (
         judge_log(scenario, scenario.seed, "practice", acts),
         (run.drill.world.t_s, run_to_completion(search_value(cast("SearchDrill", run.drill), known_plans))),

@@ -11,12 +11,12 @@ import pytest
 
 from app import cli
 from app.classroom import players
-from app.classroom.code import Invitation
 from app.classroom.join import ParticipationResult, play_in_class_seat
+from app.classroom.join_code import Invitation
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_handout
 from engine.drill.running.drill import Drill
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.class_process import HostProcess, run_host
 from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario

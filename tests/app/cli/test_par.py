@@ -13,7 +13,7 @@ import pytest
 
 from app import cli
 from app.cli import par
-from app.cli.trials import distribute_search
+from app.cli.distributed_search import distribute_search
 from app.exit_codes import INVALID_USE, SUCCESS
 from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch

@@ -12,7 +12,7 @@ import pytest
 
 from app import cli
 from app.cli import processes, sweep
-from app.cli.terms import UsageError
+from app.cli.command_helpers import UsageError
 from app.exit_codes import INTERRUPTED, INVALID_USE, SUCCESS
 from engine.drill.judging.sweep import RunOutcome
 from tests.engine.drill import texts

@@ -13,10 +13,10 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from app.export import body, course_svg, curve_svg
+from app.export import curve_svg, debrief_sections, timeline_svg
+from app.export.csv_tables import build_csv_tables
 from app.export.page import build_debrief_html
 from app.export.runbook import build_reference_runbook, build_runbook
-from app.export.sheets import build_csv_tables
 from app.export.source import ExportSource, as_json, build_export_source
 from app.files import scenario_files
 from app.view_models.value_curve import (
@@ -25,8 +25,8 @@ from app.view_models.value_curve import (
     format_segment,
     list_refused_batches,
 )
-from engine.drill.par.account import LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.regret import analyze_regret
+from engine.drill.par.regret_analysis import LastChance, RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
@@ -135,7 +135,7 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert svg_text in page_text
     assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{body.escape_text(format_segment(move, {}, None, refused))}</td><td>"
+        row = f"<tr><td>{number}</td><td>{debrief_sections.escape_text(format_segment(move, {}, None, refused))}</td><td>"
         assert row + SEGMENT_STYLES[move.label][0] in page_text
     assert "Compared with the best possible" not in build_debrief_html(replace(source, regret_analysis=None))
 
@@ -148,7 +148,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
     )
     account = RegretAnalysis(moves, 50.0, chance)
     assert "point of no return 0:10.0</text>" in curve_svg.draw_value_curve(account, {})
-    sections = dict(body.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
+    sections = dict(debrief_sections.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
     comparison = sections["Compared with the best possible"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
     assert "these steps no longer meet “It serves” by 1:00." in comparison
@@ -165,8 +165,8 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
     text = build_debrief_html(source)
     assert source.review.mistakes
     for mistake in source.review.mistakes:
-        assert body.escape_text(mistake.what) in text
-        assert body.escape_text(mistake.better) in text
+        assert debrief_sections.escape_text(mistake.what) in text
+        assert debrief_sections.escape_text(mistake.better) in text
     for words in (
         "SERVER_B took over automatically.",
         "published 2.6 s",
@@ -175,7 +175,7 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
         "never",
     ):
         assert words in text or words == "never"
-    titles = [title for title, _ in body.build_annex(source, "")]
+    titles = [title for title, _ in debrief_sections.build_annex(source, "")]
     assert [title for title in titles if title != "Questions"] == [
         "Compared with the best possible",
         "Score by rule",
@@ -211,12 +211,12 @@ def test_the_exported_page_of_free_play_shows_no_points() -> None:
 def test_of_many_databases_a_limited_number_is_drawn() -> None:
     source = build_export_source(play_idle(load_shipped_scenario("split-application")))
     assert (
-        len(course_svg.select_lanes(source.review.lanes))
+        len(timeline_svg.select_lanes(source.review.lanes))
         == len(source.review.lanes)
-        <= course_svg.DATABASES_MAX
+        <= timeline_svg.DATABASES_MAX
     )
     lanes = {f"{name}{n}": lane for n in range(5) for name, lane in source.review.lanes.items()}
-    assert len(course_svg.select_lanes(lanes)) == course_svg.DATABASES_MAX
+    assert len(timeline_svg.select_lanes(lanes)) == timeline_svg.DATABASES_MAX
 
 
 # --- tables, data, runbook ----------------------------------------------------------------------------------

@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from app.files import generated_drills, proof, scenario_files
-from app.files.summary import DIFFICULTY_LEVELS
+from app.files import drill_difficulty, generated_drills, scenario_files
+from app.files.scenario_summary import DIFFICULTY_LEVELS
 from engine.drill.authoring.variants import pick_values
-from engine.drill.par.shapes import ParCertificate
+from engine.drill.par.certificate_types import ParCertificate
 from engine.generators import run_to_completion
 from tests.assertions import require
 from tests.engine.drill import texts
@@ -35,7 +35,7 @@ def test_generated_drills_vary_and_match_the_wanted_level() -> None:
         scenario.name for scenario, _ in itertools.groupby(candidates, key=lambda pick: pick[0])
     ] == sorted(
         generated_drills.GENERATOR_NAMES,
-        key=lambda name: DIFFICULTY_LEVELS.index(proof.get_drill_difficulty(name)),
+        key=lambda name: DIFFICULTY_LEVELS.index(drill_difficulty.get_drill_difficulty(name)),
     )
     picks = [(scenario.name, *pick_values(scenario.variants, seed).values()) for scenario, seed in candidates]
     assert len(picks) == len({str(pick) for pick in picks}) == 6 + 8 + 42
@@ -43,7 +43,7 @@ def test_generated_drills_vary_and_match_the_wanted_level() -> None:
 
 def test_the_nearest_drill_is_offered_if_none_matches(monkeypatch: pytest.MonkeyPatch) -> None:
     levels = iter(("beginner", "advanced", "beginner"))
-    monkeypatch.setattr(proof, "compute_difficulty", lambda candidate: next(levels))
+    monkeypatch.setattr(drill_difficulty, "compute_difficulty", lambda candidate: next(levels))
     monkeypatch.setattr(
         generated_drills.GeneratedDrill, "difficulty", property(lambda candidate: candidate.scenario.level)
     )
@@ -79,12 +79,12 @@ def test_difficulty_is_the_probability_of_a_blunder(
     share: float | None, acts: int, actions_tried: int, expected: str
 ) -> None:
     certificate: ParCertificate = {"blunder_share": share, "acts_tried": actions_tried, "choices": acts}
-    assert proof.compute_difficulty(certificate) == expected
+    assert drill_difficulty.compute_difficulty(certificate) == expected
 
 
 def test_the_list_shows_the_difficulty_of_a_drill() -> None:
     drill = scenario_files.find_scenario_file("automatic-failover").load()
-    assert proof.get_drill_difficulty(drill.name) in DIFFICULTY_LEVELS
-    assert "difficulty" not in proof.describe_certificate(drill.name, drill.text), (
+    assert drill_difficulty.get_drill_difficulty(drill.name) in DIFFICULTY_LEVELS
+    assert "difficulty" not in drill_difficulty.describe_certificate(drill.name, drill.text), (
         "the level is the one difficulty shown"
     )

@@ -11,7 +11,7 @@ from app.files.journal_file import JournalFile
 from app.host import RunHost
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.drill.time import verify
+from engine.drill.time import replay_verification
 
 LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
 
@@ -41,7 +41,7 @@ def test_an_interrupted_run_replays_to_the_same_states(truncated_file: Path) -> 
     assert report["ended_at_s"] == 3.0
     scenario = load_scenario(text, "lab.toml")
     assert len(report["hashes"]) >= 2
-    assert verify.verify_report(scenario, report) is None
+    assert replay_verification.verify_report(scenario, report) is None
 
 
 def test_a_different_state_is_detected(truncated_file: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_different_state_is_detected(truncated_file: Path) -> None:
         truncated_file.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
     )
     report, text = run_files.read_run(truncated_file)
-    assert verify.verify_report(load_scenario(text, "lab.toml"), report) is not None
+    assert replay_verification.verify_report(load_scenario(text, "lab.toml"), report) is not None
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:

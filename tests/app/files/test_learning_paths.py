@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.files import scenario_files, summaries, summary
+from app.files import scenario_files, summary_cache
+from app.files import scenario_summary as summary
 from app.files.learning_paths import find_technology, find_version, get_position_in_path, load_learning_paths
 from engine.drill.authoring.scenario import Scenario
 from tests.error_numbers import find_error_numbers
@@ -67,7 +68,7 @@ def test_paths_never_step_back_by_more_than_one_level(drills: dict[str, Scenario
 def test_the_search_index_has_errors_views_commands_and_symptoms(
     drills: dict[str, Scenario], term: str, drill: str
 ) -> None:
-    summary = summaries.build_summary(drills[drill], shipped=True)
+    summary = summary_cache.build_summary(drills[drill], shipped=True)
     assert term in f"{summary.title} {summary.summary} {summary.words}".lower()
 
 
@@ -75,23 +76,23 @@ def test_a_stored_summary_with_an_unknown_technology_is_ignored(
     drills: dict[str, Scenario], tmp_path: Path
 ) -> None:
     files = [scenario_files.find_scenario_file("lab")]
-    (first,), _ = summaries.read_summaries(files, tmp_path)
+    (first,), _ = summary_cache.read_summaries(files, tmp_path)
     text = (tmp_path / summary.CACHE_FILE_NAME).read_text()
     assert asdict(first)["technology"] == "mirroring"
     (tmp_path / summary.CACHE_FILE_NAME).write_text(
         text.replace('"technology": "mirroring"', '"technology": "x"')
     )
     assert summary.load_summaries(tmp_path) == {}
-    assert summaries.read_summaries(files, tmp_path)[0] == [first]
+    assert summary_cache.read_summaries(files, tmp_path)[0] == [first]
 
 
 @pytest.mark.parametrize("name", ["automatic-failover", "page-repair"])
 def test_error_numbers_are_those_of_the_reference_solution(drills: dict[str, Scenario], name: str) -> None:
-    assert set(summaries.read_error_numbers()) == set(drills), "run python -m tests.error_numbers"
-    assert summaries.read_error_numbers()[name] == find_error_numbers(drills[name])
+    assert set(summary_cache.read_error_numbers()) == set(drills), "run python -m tests.error_numbers"
+    assert summary_cache.read_error_numbers()[name] == find_error_numbers(drills[name])
 
 
 @pytest.mark.slow
 def test_all_error_numbers_are_those_of_the_reference_solutions(drills: dict[str, Scenario]) -> None:
     for name, drill in drills.items():
-        assert summaries.read_error_numbers()[name] == find_error_numbers(drill), name
+        assert summary_cache.read_error_numbers()[name] == find_error_numbers(drill), name

@@ -10,19 +10,19 @@ from importlib import resources
 
 import pytest
 
-from app.files import certificates, scenario_files
-from engine.drill.authoring.facts import is_timeline_window
+from app.files import par_certificates, scenario_files
+from engine.drill.authoring.condition_context import is_timeline_window
 from engine.drill.authoring.scenario import Scenario, select_variant
-from engine.drill.authoring.schema.story import Inject
+from engine.drill.authoring.schema.tasks import Inject
 from engine.drill.judging.counterfactual import is_inspection
+from engine.drill.par.certificate_types import ParCertificate
 from engine.drill.par.observability import MONITOR_INTERVAL_S
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import ParCertificate
 from engine.drill.team.rights import COMMON_VERBS
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests import par_proofs
 from tests.events import read_field
 
@@ -53,7 +53,7 @@ def list_drills() -> list[object]:
 
 def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
     scenario = scenario_files.find_scenario_file(name).load()
-    certificate = certificates.load_certificate(scenario)
+    certificate = par_certificates.load_certificate(scenario)
     if certificate is None:
         pytest.skip("the drill was changed since")
     return scenario, certificate

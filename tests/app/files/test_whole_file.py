@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import terms
+from app.cli import command_helpers
 from app.files import atomic_write
 from tests.disk import limit_file_size
 
@@ -121,7 +121,7 @@ def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
     other_file = tmp_path / "other"
     other_file.write_text("")
     (tmp_path / "stdout").symlink_to(other_file)
-    terms.write_file("new", tmp_path / "stdout")
+    command_helpers.write_file("new", tmp_path / "stdout")
     assert (other_file.read_text(), (tmp_path / "stdout").is_symlink()) == ("new", True)
-    with pytest.raises(terms.UsageError, match="cannot be written"):
-        terms.write_file("new", tmp_path / "missing" / "file")
+    with pytest.raises(command_helpers.UsageError, match="cannot be written"):
+        command_helpers.write_file("new", tmp_path / "missing" / "file")

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QApplication, QMenu, QMessageBox, QTabWidget, QWid
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.files import scenario_files, summaries
-from app.main_window import debrief_page
+from app.files import scenario_files, summary_cache
+from app.main_window import debrief_controller
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.assertions import require
@@ -143,7 +143,7 @@ def earlier_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MIRRORDRILL_PROFILE", str(folder))
-        summaries.read_summaries(scenario_files.list_all_files()[0], folder)
+        summary_cache.read_summaries(scenario_files.list_all_files()[0], folder)
     return folder
 
 
@@ -186,7 +186,7 @@ def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the search for better plans, which takes most of an analysis. The engine's tests run the full
     search.
     """
-    monkeypatch.setattr(debrief_page, "SEARCH_PLANS_MAX", EXTRA_PLANS)
+    monkeypatch.setattr(debrief_controller, "SEARCH_PLANS_MAX", EXTRA_PLANS)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QRadioButton, QTreeView, QWidget
 
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from tests.app.main_window.conftest import WindowUser, open_menus
 from tests.open_window import OpenWindow
 

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.classroom import class_files, console
-from app.classroom.code import parse_invitation
+from app.classroom.join_code import parse_invitation
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import PaceState, RunShown, ShownRun, VerdictMessage
 from app.classroom.models import OVER, RUNNING
@@ -29,7 +29,7 @@ from app.classroom.verdict import build_failed_verdict, judge_log
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
 from app.main_window.assembly import WindowAssembler
-from app.main_window.classes import ClassController
+from app.main_window.class_controller import ClassController
 from app.main_window.window_seat import MESSAGE_CHECK_INTERVAL_MS, WindowSeat
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -286,7 +286,7 @@ def test_a_seat_in_an_exam_can_be_observed(
     hands: WindowUser, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     classes = get_classes(hands.window)
-    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
+    monkeypatch.setattr("app.main_window.class_controller.PREFERRED_PORT", "0")
     classes.start_class("planned-failover", "exam", "127.0.0.1", False)
     board = require(classes.station)
     qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS_MAX)
@@ -435,7 +435,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
 ) -> None:
     window = hands.window
     classes = get_classes(window)
-    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
+    monkeypatch.setattr("app.main_window.class_controller.PREFERRED_PORT", "0")
     classes.start_class("planned-failover", "practice", "127.0.0.1", False)
     board = classes.station
     assert board is not None
@@ -483,7 +483,7 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
     )
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         code = host.code.partition("@")[0]
-    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
+    monkeypatch.setattr("app.main_window.class_controller.PREFERRED_PORT", "0")
     monkeypatch.setattr(
         "app.views.classroom.dialogs.QFileDialog.getOpenFileName",
         lambda *_: (str(tmp_path / "class.sqlite"), ""),
@@ -513,7 +513,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
     classes = get_classes(hands.window)
     with socket.create_server(("127.0.0.1", 0)) as busy_server:
         port = busy_server.getsockname()[1]
-        monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", str(port))
+        monkeypatch.setattr("app.main_window.class_controller.PREFERRED_PORT", str(port))
         classes.start_class("planned-failover", "practice", "127.0.0.1", False)
         board = require(classes.station)
         waits = (board.lobby.start, board.lobby.check, board.freeze_button, board.finish)
@@ -522,7 +522,7 @@ def test_class_uses_another_port_if_its_own_is_taken(
         assert not board.code.text().endswith(f":{port}")
         assert board.lobby.start.isEnabled()
     classes.stop()
-    monkeypatch.setattr("app.main_window.classes.PREFERRED_PORT", "0")
+    monkeypatch.setattr("app.main_window.class_controller.PREFERRED_PORT", "0")
     classes.start_class("no-such-drill", "practice", "127.0.0.1", False)
     board = require(classes.station)
     qtbot.waitUntil(lambda: "did not start" in board.title.text(), timeout=PROCESS_MS_MAX)

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 
-from app.main_window.commands import list_action_targets
-from app.view_models.offers import ActionTarget
+from app.main_window.palette_commands import list_action_targets
+from app.view_models.action_offers import ActionTarget
 from engine.model import World
 from tests.app.main_window.conftest import WindowUser
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window.desk import TURN_TAKING_DATABASES_MIN, Desk
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import GroupDashboardView
 from app.views.error_log import ErrorLogView

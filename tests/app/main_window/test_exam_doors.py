@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.main_window import commands
+from app.main_window import palette_commands
 from app.main_window.announcements import describe_state
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.widgets.docks import DOCK_NAMES, DOCK_SPECS
 from tests.app.main_window.conftest import WindowUser
 from tests.children import find_child
@@ -117,7 +117,7 @@ def collect_window_texts(hands: WindowUser) -> Iterator[str]:
     for group, actions in window.commands.list_groups():
         for entry in list_action_texts(actions):
             yield f"palette {group}: {entry}"
-    for _, targets in commands.list_action_targets(hands.drill.world):
+    for _, targets in palette_commands.list_action_targets(hands.drill.world):
         for target in targets:
             window.topology.select_target(target)
             QApplication.processEvents()

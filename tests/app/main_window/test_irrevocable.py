@@ -10,7 +10,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import confirmations, debrief_page
+from app.main_window import confirmations, debrief_controller
 from app.storage import Profile
 from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
@@ -186,7 +186,7 @@ def test_a_notice_moves_no_widget_and_takes_no_focus(hands: WindowUser) -> None:
 def test_a_drill_that_ends_stays_on_screen_for_a_moment(
     hands: WindowUser, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(debrief_page, "FINISH_NOTICE_S", 60.0)
+    monkeypatch.setattr(debrief_controller, "FINISH_NOTICE_S", 60.0)
     window = hands.window
     start_drill(hands, "automatic-failover")
     window.session.set_speed(1000.0)

@@ -32,7 +32,7 @@ from app import settings
 from app.main_window.appearance import enlarge_text_on_wide_screen
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
-from app.views.transport import SpeedField
+from app.views.time_controls import SpeedField
 from app.widgets import scroll_container, theme
 from app.widgets.docks import AUTHOR_PROFILE, LAYOUT_PROFILES, LEARNER_PROFILE, PRESENTER_PROFILE
 from app.widgets.scroll_container import ScrollContainer

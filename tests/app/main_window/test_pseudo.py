@@ -29,8 +29,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.export import page as exported
+from app.export.csv_tables import build_csv_tables
 from app.export.runbook import build_runbook
-from app.export.sheets import build_csv_tables
 from app.export.source import build_export_source
 from app.files import scenario_files
 from app.settings import WindowSettings

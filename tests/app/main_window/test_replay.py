@@ -22,18 +22,18 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app.main_window import debrief_page
+from app.main_window import debrief_controller
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.views.debrief.page import EVIDENCE, OUTAGES, POINTS
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.counterfactual import QUERY_S
-from engine.drill.par.account import BoundGap, RegretAnalysis, RunSegment
+from engine.drill.par.regret_analysis import BoundGap, RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import CooperativeTask
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests import painted
 from tests.app.main_window.conftest import EXTRA_PLANS, WindowUser, show_window
 from tests.assertions import require
@@ -417,7 +417,7 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
 def test_every_export_is_written(hands: WindowUser, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
     hands.finish_analysis()
-    for kind, (ending, *_) in debrief_page.EXPORT_WRITERS.items():
+    for kind, (ending, *_) in debrief_controller.EXPORT_WRITERS.items():
         file = tmp_path / f"{kind}{ending}"
         monkeypatch.setattr(
             "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, file=file, **__: (str(file), "")
@@ -661,7 +661,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     hands: WindowUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
-    monkeypatch.setattr("app.main_window.debrief_page.REVIEW_BUDGET_S", 0.0)
+    monkeypatch.setattr("app.main_window.debrief_controller.REVIEW_BUDGET_S", 0.0)
     play_with_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
@@ -699,7 +699,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(
         return RegretAnalysis((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_input_line("power-on SERVER_A"),))
-    monkeypatch.setattr("app.main_window.debrief_page.analyze_regret", record_request)
+    monkeypatch.setattr("app.main_window.debrief_controller.analyze_regret", record_request)
     play_with_failover(hands)
     window.session.apply_input("finish")
     hands.finish_analysis()

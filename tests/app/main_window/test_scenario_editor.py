@@ -23,7 +23,7 @@ from app.views.editor.findings import CheckCanceledError, create_stoppable_drill
 from app.views.editor.form_schema import list_sections
 from app.widgets import keys
 from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
-from app.widgets.prose import MarkdownView
+from app.widgets.markdown_view import MarkdownView
 from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child
 from tests.open_window import OpenWindow

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.host import NullRecorder
-from app.main_window.session import HostSession
+from app.main_window.host_session import HostSession
 from app.main_window.shared_parts import SharedParts
 from app.main_window.sql_clients import SqlClientPorts
 from app.serve.service import CONNECTION_STRING_TEMPLATES

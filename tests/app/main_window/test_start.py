@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
 import app.main_window as start
-from app.files import scenario_files, summaries
+from app.files import scenario_files, summary_cache
 from app.main_window.start import BACKGROUND_MODULES, THREAD_MODULES, StartSequence
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
@@ -37,7 +37,7 @@ def bare_window(
     """Yield the window when it has only the start page. Two drills are cached from an earlier start."""
     files = [scenario_files.find_scenario_file(name) for name in ("lab", "automatic-failover")]
     profile_folder.mkdir(exist_ok=True)
-    summaries.read_summaries(files, profile_folder)
+    summary_cache.read_summaries(files, profile_folder)
     window = OpenWindow(store)
     qtbot.addWidget(window)
     window.show()

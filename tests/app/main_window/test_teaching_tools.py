@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 
 from app import settings
 from app.settings import WindowSettings
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.view_models.preview import preview_impact
 from app.views.topology.scene import DIMMED_OPACITY
 from app.views.topology.tools import CanvasTools, SearchBox

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 from app.host.playback import STATE_EVENT_KINDS
 from app.learning.reflection import Reflection
 from app.storage import Profile
-from app.view_models.offers import ActionTarget
+from app.view_models.action_offers import ActionTarget
 from app.views.debrief.page import OUTAGES, POINTS, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets.strip import TimelineStrip

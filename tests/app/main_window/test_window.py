@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.main_window import commands
+from app.main_window import palette_commands
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.help import HELP_PAGE_ORDER, read_help_page
-from app.views.transport import SPEED_STEPS, compute_slider_position, compute_speed, find_next_speed
+from app.views.time_controls import SPEED_STEPS, compute_slider_position, compute_speed, find_next_speed
 from app.widgets import keys, theme
 from app.widgets.docks import (
     INSTRUCTOR_PROFILE,
@@ -349,7 +349,7 @@ def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: Windo
 
 def test_fault_menu_objects_match_the_world(hands: WindowUser) -> None:
     world = play_lab(hands)
-    kinds = dict(commands.list_action_targets(world))
+    kinds = dict(palette_commands.list_action_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 

@@ -38,10 +38,10 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
 
     Connections use *loop*. The function imports the program, so that atheris can instrument the imports.
     """
-    from app.serve import listener, login, parameters, requests
+    from app.serve import login, parameters, requests, sql_ports
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, build_packets
     from app.serve.session import ConnectionClosedError, TdsSession
-    from app.serve.wire import SocketStream, create_tls_contexts
+    from app.serve.tds_transport import SocketStream, create_tls_contexts
     from engine.tsql.batches.data import ClientProgram, Window
     from engine.tsql.batches.data import SqlSession as SqlSession
 
@@ -179,7 +179,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         ),
         run_connection,
         run_requests,
-        lambda data: listener.encode_browser_response(data, {"SERVER_A": (14331, "9.00.5000.00")}),
+        lambda data: sql_ports.encode_browser_response(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: build_packets(data, 512),
     )
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from app.serve.listener import SqlBrowser, encode_browser_response
+from app.serve.sql_ports import SqlBrowser, encode_browser_response
 
 INSTANCES = {"SERVER_A": (14331, "9.00.5000.00"), "SERVER_B": (14332, "9.00.5000.00")}
 SERVER_A_RECORD = (

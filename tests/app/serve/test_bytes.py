@@ -22,7 +22,7 @@ from app.serve.login import (
 from app.serve.parameters import read_typed_value
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_response
-from app.serve.types import build_column, encode_message, encode_result_set
+from app.serve.tds_types import build_column, encode_message, encode_result_set
 from engine.tsql.scalars.values import Scalar
 
 

@@ -13,10 +13,10 @@ import time
 
 import pytest
 
+from app.cli.command_helpers import UsageError
 from app.cli.serve import set_version
-from app.cli.terms import UsageError
 from app.files import scenario_files
-from app.serve import listener as listeners
+from app.serve import sql_ports as listeners
 from app.serve.login import (
     END_OF_MESSAGE,
     LOGIN_BYTES_MAX,
@@ -28,10 +28,10 @@ from app.serve.login import (
     PacketKind,
     build_packet,
 )
-from app.serve.wire import DROP_FILTER, SO_ATTACH_FILTER
+from app.serve.tds_transport import DROP_FILTER, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
-from tests.app.serve.test_listener import ServedRun, encode_text, run_check, serve_site
+from tests.app.serve.test_sql_ports import ServedRun, encode_text, run_check, serve_site
 
 TCP_USER_TIMEOUT = 18
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")

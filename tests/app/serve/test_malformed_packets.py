@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from app.serve.login import PacketKind
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
-from tests.app.serve.test_listener import encode_text, run_check, serve_site
+from tests.app.serve.test_sql_ports import encode_text, run_check, serve_site
 
 PRELOGIN = bytes.fromhex("0000150006 0100 1b0001 02001c000c 0300280004 ff") + bytes(30)
 ODD_NUMBERS = (-1, 0, 65_535, 2**31 - 1, -(2**31))

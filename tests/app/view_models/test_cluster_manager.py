@@ -10,13 +10,13 @@ from itertools import product
 import pytest
 
 from app.view_models import cluster_manager
-from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.judging.automatic_players import build_random_player, play_worst
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.model import World
 from engine.powershell import cluster_cmdlets
 from engine.powershell.pipeline import CmdletCall
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
 from tests.shipped_scenarios import load_shipped_scenario

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import DOWN, EXPOSED, TimelineSpan, build_timeline, find_synchronized_databases
+from app.view_models.run_timeline import (
+    DOWN,
+    EXPOSED,
+    TimelineSpan,
+    build_timeline,
+    find_synchronized_databases,
+)
 from engine.drill.authoring.scenario import load_scenario
 from engine.protocol.availability import advance_availability
 from tests.engine.availability.worlds import SCENARIOS, build_ag_lab

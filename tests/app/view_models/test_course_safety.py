@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline, start_timeline
-from app.view_models.picture import build_topology_contents
+from app.view_models.run_timeline import ASYNCHRONOUS, PROTECTED, SERVING, RunTimeline, start_timeline
+from app.view_models.topology_builder import build_topology_contents
 from engine.model import Safety
 from tests.cases import sample_cases
 from tests.engine.worlds import build_lab

@@ -5,7 +5,7 @@ policies.
 from __future__ import annotations
 
 from app.view_models import dashboard
-from app.view_models.picture import build_topology_contents, list_copy_displays
+from app.view_models.topology_builder import build_topology_contents, list_copy_displays
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
 

@@ -9,17 +9,16 @@ from functools import cache
 
 import pytest
 
-from app.files import certificates
-from app.view_models.course import find_protection
+from app.files import par_certificates
 from app.view_models.debrief.model import SummaryModel, summarize_run
 from app.view_models.debrief.verdict import VerdictModel, judge_run
+from app.view_models.run_timeline import find_protection
 from app.words import formatting
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.judging.automatic_players import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, StateSpan, list_markers
 from engine.drill.judging.review import Review, review_run
-from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     EQUAL_SCORE_TOLERANCE,
     attribute_loss_to_command,
@@ -29,6 +28,7 @@ from engine.drill.par.lessons import (
     use_reference_times,
 )
 from engine.drill.par.regret import analyze_regret
+from engine.drill.par.regret_analysis import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_idle, play_reference
@@ -236,7 +236,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 
 def analyze_run(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
     findings = review_run(drill)
-    account = run_to_completion(analyze_regret(drill, certificates.load_certified_plans(drill)))
+    account = run_to_completion(analyze_regret(drill, par_certificates.load_certified_plans(drill)))
     lessons = tuple(
         run_to_completion(
             attribute_loss_to_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from app.view_models.course import ASYNCHRONOUS, find_protection
 from app.view_models.debrief.model import (
     DebriefModel,
     build_hint,
@@ -20,11 +19,12 @@ from app.view_models.debrief.verdict import (
     describe_step,
     find_retry_point,
 )
+from app.view_models.run_timeline import ASYNCHRONOUS, find_protection
 from engine.drill.judging.counterfactual import QUERY_S
-from engine.drill.par.account import WAITING, RunSegment
 from engine.drill.par.lessons import AnswerJudgment
+from engine.drill.par.regret_analysis import WAITING, RunSegment
 from engine.drill.running.drill import Drill
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.shipped_scenarios import load_shipped_scenario
 
 

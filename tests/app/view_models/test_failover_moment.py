@@ -6,13 +6,13 @@ from functools import cache
 
 import pytest
 
-from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.facts import capture_facts, shorten_names
-from app.view_models.failover_moment.moment import build_failover_view
+from app.view_models.failover_moment import failover_view as times
+from app.view_models.failover_moment.failover_view import build_failover_view
+from app.view_models.failover_moment.missing_failover import explain_failover, find_expected_failover
 from app.view_models.failover_moment.phases import PHASES
 from app.view_models.failover_moment.replay import FailoverReplay
+from app.view_models.failover_moment.stage_facts import capture_facts, shorten_names
 from app.view_models.failover_moment.view import build_stage_view
-from app.view_models.failover_moment.why_not import explain_failover, find_expected_failover
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from tests.events import read_field

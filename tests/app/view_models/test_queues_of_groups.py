@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.faces import SEND_QUEUE
-from app.view_models.picture import build_topology_contents
 from app.view_models.series import CounterHistory
+from app.view_models.topology_builder import build_topology_contents
+from app.view_models.topology_contents import SEND_QUEUE
 from engine.drill.running.drill import Drill
 from tests.shipped_scenarios import load_shipped_scenario
 

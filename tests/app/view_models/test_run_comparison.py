@@ -12,7 +12,7 @@ from app.view_models.run_comparison import (
     format_remark,
     list_compared_actions,
 )
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.report_types import Report
 
 
 def build_report(**changes: Any) -> Report:

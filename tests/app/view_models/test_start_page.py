@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.files import scenario_files, summaries
-from app.files.summary import DIFFICULTY_LEVELS, ScenarioSummary
+from app.files import scenario_files, summary_cache
+from app.files.scenario_summary import DIFFICULTY_LEVELS, ScenarioSummary
 from app.storage import ResultRow, RunId
 from app.view_models import progress as standing
 from app.view_models.start_page import (
@@ -34,7 +34,7 @@ NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
     files = [file for file in scenario_files.list_all_files()[0] if file.shipped]
-    return summaries.read_summaries(files, None)[0]
+    return summary_cache.read_summaries(files, None)[0]
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.model import Computer, Instance, Role, World
+from engine.random_streams import RandomStream
 from tests.app.views.fakes import FakeRun, build_mirrored_copy
 
 

@@ -12,9 +12,9 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.classroom.class_check import ClassCheckResult
 from app.classroom.console import parse_request
 from app.classroom.messages.replies import ClassMark, DashboardUpdate, SeatTile
-from app.classroom.room_check import ClassCheckResult
 from app.classroom.verdict import judge_log
 from app.views.classroom import InstructorStation, JumpTarget, ReplayPage
 from app.views.classroom.lobby import ProjectorView

@@ -16,7 +16,7 @@ from app.widgets import theme
 from engine.events import Event, SqlDoneData
 from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.assertions import require
 from tests.children import find_child
 from tests.events import build_event

@@ -14,7 +14,7 @@ from app.views.console.outcome import BatchOutcome, list_message_lines
 from app.views.console.tabs import ConsoleToolBar
 from engine import simulator
 from engine.messages import Message
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab

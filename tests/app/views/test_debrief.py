@@ -18,13 +18,13 @@ from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import list_falling_parts, merge_waits
 from app.views.debrief import DebriefView, list_phases, mistakes
 from app.views.debrief.page import EXPORT, OUTAGES, POINTS, TIMELINE
-from app.views.debrief.par import ValueCurve, ValueCurveLegend, build_regret_widgets
+from app.views.debrief.regret_widgets import ValueCurve, ValueCurveLegend, build_regret_widgets
 from app.widgets.strip import TimelineStrip
 from app.words import formatting
 from engine.drill.judging.counterfactual import QUERY_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
-from engine.drill.judging.shapes import Report, ScoreJson
-from engine.drill.par.account import (
+from engine.drill.judging.report_types import Report, ScoreJson
+from engine.drill.par.regret_analysis import (
     WAITING,
     BoundGap,
     LastChance,

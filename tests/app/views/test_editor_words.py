@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QWidget
 from app.views.editor.form import ScenarioForm
 from app.views.editor.form_widgets import CompletingLine, TextArea
 from app.views.editor.input_completion import complete_condition, complete_input, find_completions
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
+from engine.drill.authoring.condition_context import ConditionNames
 from engine.drill.authoring.conditions import ConditionError, parse
-from engine.drill.authoring.facts import ConditionNames
 
 NAMES = {
     "server": ["SERVER_A", "SERVER_B"],
@@ -115,7 +115,10 @@ def test_completion_never_offers_an_invalid_word() -> None:
             closed = ")" if before.endswith("(") and word != ")" else ""
             before = completed_text if word.endswith("(") else f"{completed_text}{closed} "
     assert len(seen_texts) > 30
-    assert set(complete_condition("Sales is ", list_names)) == {*facts.DATABASE_STATE_WORDS, "not"}
+    assert set(complete_condition("Sales is ", list_names)) == {
+        *condition_context.DATABASE_STATE_WORDS,
+        "not",
+    }
 
 
 def test_an_action_is_completed_with_or_without_its_time() -> None:

@@ -23,7 +23,7 @@ from app.widgets import theme
 from app.words import language
 from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine, FigurePanel
 from engine.published.fidelity import SECTIONS
-from engine.published.rows import FigureClass, FigureRow
+from engine.published.figure_rows import FigureClass, FigureRow
 from engine.tables import read_table
 
 FIRST, SECOND = list(SECTIONS)[:2]

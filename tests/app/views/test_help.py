@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QListWidget
 
 from app.views.help import HELP_PAGE_BY_VIEW, HELP_PAGE_ORDER, HelpDialog, get_page_title, read_help_page
 from app.widgets.docks import DOCK_SPECS
-from app.widgets.prose import MarkdownView
+from app.widgets.markdown_view import MarkdownView
 from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.children import find_child
 
 

@@ -14,7 +14,7 @@ from app.views.monitor.status import build_history_columns
 from app.widgets import theme
 from app.words import language
 from engine import simulator
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab, play_script

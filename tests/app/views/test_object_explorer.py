@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
-from app.views.object_explorer import ObjectExplorer, answers, scripts
+from app.views.object_explorer import ObjectExplorer, explorer_items, scripts
 from app.views.object_explorer.properties import (
     FAILOVER_ACTION,
     PAUSE_ACTION,
@@ -23,7 +23,7 @@ from app.views.object_explorer.tree import get_node
 from engine import tsql
 from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.app.views.conftest import build_mirrored_copy
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import apply_lines, build_lab
@@ -122,7 +122,7 @@ def list_texts(menu: QMenu) -> list[str]:
 )
 def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
     copy = build_mirrored_copy("SERVER_A", "SERVER_B", role, **changes)
-    assert answers.build_database_item(copy).label == wanted
+    assert explorer_items.build_database_item(copy).label == wanted
 
 
 def test_the_tree_matches_management_studio(explorer: RecordingExplorer) -> None:

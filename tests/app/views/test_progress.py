@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.learning.memory import PracticedRun, estimate_skills
 from app.learning.next_drills import DrillCandidate, recommend_drills
+from app.learning.skill_estimates import PracticedRun, estimate_skills
 from app.views.history import FinishedRunRow, RunHistoryPage, ScoreChart
 from app.views.progress import BAR_COLUMN, CalibrationCurve, ProgressPage, format_due, format_elapsed
 from app.widgets.tables import TableView

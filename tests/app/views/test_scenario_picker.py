@@ -10,8 +10,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files, summaries
-from app.files.summary import ScenarioSummary
+from app.files import scenario_files, summary_cache
+from app.files.scenario_summary import ScenarioSummary
 from app.view_models.start_page import DrillCard, DrillFilters, InterruptedRun, NextDrill, list_path_progress
 from app.views.scenario_picker import StartPageView
 from app.views.scenario_picker.page import FilterBar
@@ -25,7 +25,7 @@ from tests.children import find_child
 
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
-    return summaries.read_summaries(
+    return summary_cache.read_summaries(
         [file for file in scenario_files.list_all_files()[0] if file.shipped], None
     )[0]
 

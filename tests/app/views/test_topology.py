@@ -21,18 +21,18 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMenu, QStyleOptionGraphicsItem, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.view_models.faces import StatusIndicator
-from app.view_models.offers import ActionTarget
-from app.views.topology import TopologyView, nodes
+from app.view_models.action_offers import ActionTarget
+from app.view_models.topology_contents import StatusIndicator
+from app.views.topology import TopologyView, card_items
 from app.views.topology.canvas import READABLE_ZOOM_MIN
+from app.views.topology.card_items import ServerCardItem
 from app.views.topology.links import LinkItem
-from app.views.topology.nodes import ServerCardItem
 from app.views.topology.tools import CanvasTools
 from app.views.topology.view import TRAFFIC_SPEED_MAX
 from app.widgets import theme
 from app.words import language
-from engine.drill.running.build import start_world
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
+from engine.drill.running.world_builder import start_world
 from engine.model import World
 from tests.cases import sample_cases
 from tests.children import find_child, get_scene
@@ -252,7 +252,7 @@ def test_a_name_is_never_shortened_for_the_word_next_to_it(view: TopologyView, m
     node = get_scene(view).nodes[W]
     assert isinstance(node, ServerCardItem)
     drawn: list[str] = []
-    monkeypatch.setattr(nodes, "draw_text", lambda _painter, text, *_: drawn.append(text))
+    monkeypatch.setattr(card_items, "draw_text", lambda _painter, text, *_: drawn.append(text))
     image = QImage(8, 8, QImage.Format.Format_ARGB32_Premultiplied)
     painter = QPainter(image)
     for width in range(50, 400, 2):
@@ -383,7 +383,7 @@ def test_a_long_role_is_shortened_before_the_name(
     role = StatusIndicator("a role with a very long name", "idle", "single")
     node.show_display(replace(node.display, copies=(replace(node.display.copies[0], role=role),)))
     written: list[str] = []
-    monkeypatch.setattr(nodes, "draw_text", lambda _, words, *rest: written.append(words))
+    monkeypatch.setattr(card_items, "draw_text", lambda _, words, *rest: written.append(words))
     image = QImage(400, 300, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     node.paint(painter, QStyleOptionGraphicsItem())

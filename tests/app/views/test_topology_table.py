@@ -13,8 +13,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import ActionTarget
-from app.view_models.picture import build_topology_contents
+from app.view_models.action_offers import ActionTarget
+from app.view_models.topology_builder import build_topology_contents
 from app.views.topology import TopologyView
 from app.views.topology_table import TopologyTable, format_role, list_common_actions, list_topology_rows
 from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from app.view_models.course import MERGED_LINES_MAX, RunTimeline
+from app.view_models.run_timeline import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
 from app.widgets.strip import LANE_NAMES, MARKER_STYLES, TimelineStrip, choose_time_step, draw_shape
 from engine.drill.judging.report import WritingClients

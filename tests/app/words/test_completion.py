@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.views.input_line import get_verb_help, list_line_completions
+from app.views.command_line import get_verb_help, list_line_completions
 from engine.verbs import VERBS
 from tests.engine.worlds import build_lab
 

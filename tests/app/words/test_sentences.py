@@ -20,7 +20,7 @@ from app.files import scenario_files
 from app.words import language
 from app.words.localization import localize
 from engine.drill.authoring.problems import FileProblem
-from engine.drill.judging import agents
+from engine.drill.judging import automatic_players
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
@@ -40,7 +40,7 @@ from engine.localization import (
 )
 from engine.planning import PAPER_STATEMENTS, MirroringPlan, PlanGoals, list_findings
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.cases import sample_cases
 from tests.engine.drill import test_broken_files
 from tests.events import DATA, build_event, read_field
@@ -328,8 +328,8 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     """The runs are the reference solution and a player with random inputs."""
     scenario = scenario_files.find_scenario_file(name).load()
     plays = [
-        agents.build_random_player(len(name)),
-        *([agents.play_with_noops, play_reference] if scenario.solution else []),
+        automatic_players.build_random_player(len(name)),
+        *([automatic_players.play_with_noops, play_reference] if scenario.solution else []),
     ]
     missing = set()
     for play in plays:

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring import conditions
-from engine.drill.authoring.facts import ConditionContext, ConditionNames
+from engine.drill.authoring.condition_context import ConditionContext, ConditionNames
 from engine.model import World
-from engine.protocol.groups import has_automatic_failover, list_preconditions
+from engine.protocol.group_policies import has_automatic_failover, list_preconditions
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.engine.cluster.worlds import build_fci_lab
 from tests.events import read_field

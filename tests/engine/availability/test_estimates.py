@@ -12,7 +12,7 @@ from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
-from engine.protocol.groups import has_automatic_failover, list_preconditions
+from engine.protocol.group_policies import has_automatic_failover, list_preconditions
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
 from tests.engine.cluster.worlds import build_fci_lab
 from tests.engine.drill.texts import advance_drill

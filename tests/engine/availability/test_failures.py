@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from engine.availability import commands
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World

@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.protocol import clients
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.events import read_field
 

@@ -8,9 +8,9 @@ import pytest
 
 from engine import model
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.inputs import InputError
-from engine.protocol import names
+from engine.protocol import name_resolution
 from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 from tests.events import read_field
@@ -57,9 +57,9 @@ def test_trying_addresses_in_turn_times_out_half_of_the_logins() -> None:
     outages = [measure_outage_s(build_two_site_lab(seed=seed)) for seed in range(6)]
     assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
     world = build_two_site_lab()
-    client = names.resolve_name(world, world.clients["APP"], "AGL1")
-    detours_s = [names.compute_dead_address_delay_s(world, client, "AGL1") for _ in range(400)]
-    assert set(detours_s) == {0.0, names.TCP_CONNECT_TIMEOUT_S}
+    client = name_resolution.resolve_name(world, world.clients["APP"], "AGL1")
+    detours_s = [name_resolution.compute_dead_address_delay_s(world, client, "AGL1") for _ in range(400)]
+    assert set(detours_s) == {0.0, name_resolution.TCP_CONNECT_TIMEOUT_S}
     assert 150 < detours_s.count(0.0) < 250
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from engine.messages import SqlError
 from engine.model import World
-from engine.protocol import groups, serving
+from engine.protocol import group_policies, serving
 from tests import recordings
 from tests.engine.availability.test_statements import (
     ALTER_AG1,
@@ -73,7 +73,7 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
     """Return the server to which a connection is routed, or the number of the refusal."""
     copy = world.copies[server, "Sales"]
     try:
-        return groups.get_policy(copy).find_route(world, copy, read_intent) or "-"
+        return group_policies.get_policy(copy).find_route(world, copy, read_intent) or "-"
     except SqlError as problem:
         return str(problem.number)
 
@@ -81,7 +81,7 @@ def describe_route(world: World, server: str, read_intent: bool) -> str:
 def describe_copy(world: World, server: str) -> str:
     """Return role, states, refusals, routes and true properties of one copy as text."""
     copy = world.copies[server, "Sales"]
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     refusals = [policy.find_refusal(copy, read_intent) for read_intent in (False, True)]
     stated = {
         "leads": policy.is_leader(copy),
@@ -120,6 +120,6 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     rows += [
         f"{name}: {condition.name} | {condition.seen_in} | {condition.target} | {condition.holds} {condition.now}"
         for name, world in WORLDS.items()
-        for condition in groups.list_preconditions(world, "Sales")
+        for condition in group_policies.list_preconditions(world, "Sales")
     ]
     recordings.compare_lines(TABLE, rows, request)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine import model
 from engine.cluster import config, roles
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.model import DbState, ReplicaRole, ReplicaWord, ResourceState, SuspendReason, SyncState
 from engine.protocol import streams
 from tests.engine.availability.test_intent import modify_replica, run_sql, run_statement

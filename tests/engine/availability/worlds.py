@@ -6,11 +6,11 @@ from pathlib import Path
 
 from engine import simulator
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.events import Event
 from engine.model import World
 from engine.protocol import serving
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 

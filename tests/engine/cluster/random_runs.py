@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from engine import tsql
 from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import serving

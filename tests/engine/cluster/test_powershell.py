@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.inputs import InputError
 from engine.model import World
 from engine.powershell.cluster_cmdlets import PROPERTY_FIRST_VERSIONS

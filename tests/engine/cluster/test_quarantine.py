@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.inputs import InputError
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until

@@ -6,7 +6,7 @@ import pytest
 
 from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, build_ag_lab
 from tests.engine.cluster.test_powershell import run_cmdlet, split_cells

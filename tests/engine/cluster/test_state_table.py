@@ -14,7 +14,7 @@ import pytest
 
 from engine.cluster import config, failure_limits, instances, quarantine, roles
 from engine.model import World
-from engine.protocol import groups, serving
+from engine.protocol import group_policies, serving
 from tests import recordings
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.cluster.worlds import build_cluster_world, build_fci_lab, build_pair, run_until
@@ -192,7 +192,7 @@ def describe_roles(world: World) -> list[str]:
         serving_key = serving.find_serving_key(world, database)
         unmet = [
             f"{condition.name}@{condition.target}"
-            for condition in groups.list_preconditions(world, database)
+            for condition in group_policies.list_preconditions(world, database)
             if not condition.holds
         ]
         rows.append(f"{database} served={serving_key and serving_key[0]} unmet: " + "; ".join(unmet))

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.model import World
 from tests.engine.availability.worlds import apply_lines, run_until
 from tests.engine.cluster.worlds import build_pair

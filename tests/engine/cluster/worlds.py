@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.model import ClusterRole, World
 from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until

@@ -9,7 +9,7 @@ from engine.drill.time.cooperative_tasks import replay_inputs
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import InputError
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 
 
 def list_stored_branches(branches: BranchTree) -> list[Branch]:

@@ -12,10 +12,10 @@ from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.running.solution import play_reference
 from engine.drill.team.calls import describe_call_error
 from engine.drill.team.rights import find_role
+from engine.drill.team.role_view import build_observation
 from engine.drill.team.stand_ins import find_due_line
-from engine.drill.team.view import build_observation
 from engine.inputs import InputError
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.events import read_field
 from tests.shipped_scenarios import SCENARIO_NAMES, load_shipped_scenario
 

@@ -9,8 +9,8 @@ from msgspec.structs import asdict
 
 from engine.flow import Flow, MirroringSetup, SafetyMode, Workload, add_mirroring_setup, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import MeanValues, build_unlimited_setup, run_seconds
-from engine.published.measure import measure_means as means_of
+from engine.published.measurements import MeanValues, build_unlimited_setup, run_seconds
+from engine.published.measurements import measure_means as means_of
 
 W1, W2 = WORKLOAD1, WORKLOAD2
 

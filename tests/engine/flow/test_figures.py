@@ -16,9 +16,9 @@ from typing import Any, Final
 import pytest
 from msgspec.structs import asdict, replace
 
-from engine.chance import RandomStream
 from engine.flow import Flow, Operation, SafetyMode, run_flow, sites, warm_start
-from engine.flow.recovery import FailoverCause, draw_failover_times
+from engine.flow.failover_times import FailoverCause, draw_failover_times
+from engine.random_streams import RandomStream
 from tests import recordings
 from tests.engine.flow.pairs import (
     W1,

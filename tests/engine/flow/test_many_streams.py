@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.flow import Flow, FlowStopCondition, SafetyMode, StreamSetup, Workload, run_flow, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import measure_means, run_seconds
+from engine.published.measurements import measure_means, run_seconds
 from tests.engine.flow.pairs import build_flow, build_pair
 from tests.simpy_models import StreamLink, build_simpy_model
 

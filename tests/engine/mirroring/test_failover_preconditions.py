@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.model import Safety
-from engine.protocol.groups import has_automatic_failover, list_preconditions
+from engine.protocol.group_policies import has_automatic_failover, list_preconditions
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 

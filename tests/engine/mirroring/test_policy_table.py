@@ -12,7 +12,7 @@ import pytest
 
 from engine.mirroring import prerequisites
 from engine.model import World
-from engine.protocol import groups, serving
+from engine.protocol import group_policies, serving
 from tests import recordings
 from tests.engine.mirroring.test_statement_matrix import (
     DB,
@@ -47,7 +47,7 @@ WORLDS: Final[dict[str, World]] = {
 def describe_copy(world: World, server: str) -> str:
     """Return role, state, refusal, safety, witness, timeout and true properties of one copy as text."""
     copy = world.copies[server, DB]
-    policy = groups.get_policy(copy)
+    policy = group_policies.get_policy(copy)
     refusal = policy.find_refusal(copy)
     stated = {
         "leads": policy.is_leader(copy),
@@ -111,7 +111,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     ],
 )
 def test_preconditions_by_situation(situation: str, unmet: set[str] | None) -> None:
-    conditions = groups.list_preconditions(WORLDS[situation], DB)
+    conditions = group_policies.list_preconditions(WORLDS[situation], DB)
     assert (
         {str(condition.name) for condition in conditions if not condition.holds} if conditions else None
     ) == unmet

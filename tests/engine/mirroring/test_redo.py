@@ -8,7 +8,7 @@ import pytest
 
 from engine.mirroring import commands, pages
 from engine.model import MirrorState, Role, Volume, World
-from engine.protocol import database_files, logspace
+from engine.protocol import database_files, log_space
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, get_refusal_number, settle_and_run
 from tests.engine.worlds import apply_lines, build_lab
 from tests.events import read_field
@@ -30,7 +30,7 @@ def list_message_numbers(world: World, server: str, seconds: float) -> list[int]
 
 def add_file_on_new_drive(world: World) -> None:
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e6),))
-    logspace.add_file(world, P, DB, "more", "E:\\Data\\more.ndf", 1024.0)
+    log_space.add_file(world, P, DB, "more", "E:\\Data\\more.ndf", 1024.0)
 
 
 def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:

@@ -9,7 +9,7 @@ import pytest
 from engine import simulator
 from engine.mirroring import roles
 from engine.model import MirrorState, to_ticks
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.worlds import PRINCIPAL, build_lab
 
 PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.flow import Flow, FlowStopCondition, SafetyMode, add_mirroring_setup, run_flow, warm_start
-from engine.flow.recovery import FailoverCause
+from engine.flow.failover_times import FailoverCause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
     FindingSeverity,

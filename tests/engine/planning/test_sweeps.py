@@ -24,7 +24,7 @@ from engine.planning import (
     sweep_values,
 )
 from engine.planning.plan import build_plan_setup
-from engine.planning.steady import compute_steady_states
+from engine.planning.steady_state import compute_steady_states
 from engine.planning.sweep import find_last_acceptable
 from tests.engine.flow.pairs import build_flow, compute_means, get_positions
 

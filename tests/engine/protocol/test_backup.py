@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.messages import SqlError
 from engine.model import Certificate, DbState, RecoveryModel, Volume, World
-from engine.protocol import accounts, backup, files, lineage, logspace, options, restore, statements, streams
+from engine.protocol import accounts, backup, files, lineage, log_space, options, restore, statements, streams
+from engine.random_streams import RandomStream
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -296,7 +296,7 @@ REFUSED_IN_SESSION: dict[str, RefusalCase] = {
         4214,
     ),
     "tail in a session": (do_nothing, build_backup_function("LOG", norecovery=True), 1468),
-    "truncate only in a session": (do_nothing, lambda w: logspace.truncate_log(w, P, DB), 3048),
+    "truncate only in a session": (do_nothing, lambda w: log_space.truncate_log(w, P, DB), 3048),
     "no quorum": (
         lambda w: apply_lines(w, "power-off SERVER_B", "power-off SERVER_W"),
         build_backup_function("DATABASE"),

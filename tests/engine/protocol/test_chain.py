@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import DbState, Role, World
-from engine.protocol import backup, logspace, restore, serving, streams, volumes
+from engine.protocol import backup, log_space, restore, serving, streams, volumes
 from tests.engine.protocol.setups import DB, M, P, finish_statement, settle_and_run
 from tests.engine.worlds import apply_lines, build_lab
 
@@ -53,7 +53,7 @@ def _apply_action(world: World, server: str, action: str) -> None:
         apply_lines(world, f"fill-log {DB}", wait_s=5.0)
         finish_statement(world, server, backup.back_up_log(world, server, DB, "D:\\log.bak"))
     elif action == "shrink":
-        logspace.shrink_log(world, server, DB, 1.0)
+        log_space.shrink_log(world, server, DB, 1.0)
     elif action != "wait":
         word = {"failover": "FAILOVER", "suspend": "SUSPEND", "resume": "RESUME"}[action]
         apply_lines(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", wait_s=60.0)
@@ -63,7 +63,7 @@ def check_chain(world: World) -> None:
     for server in (P, M):
         copy = world.copies[server, DB]
         assert copy.log_size_kb <= LOG_MAX_KB + 1.0
-        used = logspace.compute_used_kb(world, copy)
+        used = log_space.compute_used_kb(world, copy)
         assert -1e-6 <= used <= volumes.compute_log_capacity_kb(copy) + 1.0, (server, used)
         if copy.source is not None:
             assert copy.last_log_backup_kb <= streams.get_end_of_log_kb(world, copy) + 1e-6

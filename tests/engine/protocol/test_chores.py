@@ -12,7 +12,7 @@ from engine.inputs import InputError
 from engine.mirroring import commands
 from engine.model import DbState, Job, Link, MirrorState, Role, Service, Volume, World
 from engine.protocol import accounts, backup, jobs, security
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.protocol.setups import (
     DB,
     FULL,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.drill.authoring.facts import ConditionContext, is_safety_level
+from engine.drill.authoring.condition_context import ConditionContext, is_safety_level
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from engine.model import World
 from engine.protocol import connections
 from tests.engine.drill import texts

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import network
+from engine.random_streams import RandomStream
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 

@@ -8,7 +8,7 @@ from engine import simulator
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.cluster.worlds import build_fci_lab
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, apply_lines, build_lab
 from tests.events import read_field

@@ -13,7 +13,7 @@ from engine.drill.authoring.quantities import QUANTITIES
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol.drivers import DRIVERS, LINUX_TCP_TIMEOUT_S, get_command_timeout_s
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 

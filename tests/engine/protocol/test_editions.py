@@ -14,7 +14,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 from engine.model import Role, World
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 

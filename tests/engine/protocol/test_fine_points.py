@@ -14,7 +14,6 @@ from engine.protocol import (
     accounts,
     availability,
     backup,
-    causes,
     clock,
     commits,
     connections,
@@ -22,7 +21,8 @@ from engine.protocol import (
     disks,
     endpoints,
     jobs,
-    logspace,
+    log_space,
+    loss_causes,
     network,
     options,
     restore,
@@ -179,7 +179,7 @@ def test_remote_files_are_reachable_only_over_the_network() -> None:
 def test_only_the_named_log_is_filled() -> None:
     world = build_lab(databases=2)
     before = {key: copy.log_size_kb for key, copy in world.copies.items()}
-    logspace.fill_log(world, "Sales001")
+    log_space.fill_log(world, "Sales001")
     grown = {key for key, copy in world.copies.items() if copy.log_size_kb != before[key]}
     assert grown == {(P, "Sales001")}
 
@@ -266,9 +266,9 @@ def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
 def test_another_cut_link_does_not_explain_a_loss() -> None:
     world = build_lab()
     apply_lines(world, f"power-off {P}", wait_s=1.0)
-    cause = causes.find_loss_cause(world, P, M)
+    cause = loss_causes.find_loss_cause(world, P, M)
     apply_lines(world, f"cut {M} {W}", wait_s=1.0)
-    assert causes.find_loss_cause(world, P, M) == cause
+    assert loss_causes.find_loss_cause(world, P, M) == cause
     assert cause[0] == "power-off"
 
 

@@ -18,7 +18,13 @@ from engine.published.fidelity import (
     format_comparison,
     summarize_rows,
 )
-from engine.published.rows import FigureClass, FigureRow, annotate_row, build_number_row, build_statement_row
+from engine.published.figure_rows import (
+    FigureClass,
+    FigureRow,
+    annotate_row,
+    build_number_row,
+    build_statement_row,
+)
 from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S, SEED_COUNT
 
 FAILED_ROWS_MAX = 8

@@ -18,7 +18,7 @@ def list_packages_loaded_by(code: str) -> set[str]:
 def test_importing_the_package_loads_no_parser() -> None:
     assert (
         list_packages_loaded_by(
-            "import engine.tsql, engine.tsql.language.complete, engine.tsql.batches.execute"
+            "import engine.tsql, engine.tsql.language.complete, engine.tsql.batches.statement_execution"
         )
         == set()
     )

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 import pytest
 
-from engine.tsql.batches import ledger_tables
-from engine.tsql.batches.ledger_tables import RowT, StoredTable
+from engine.tsql.batches import stored_tables
+from engine.tsql.batches.stored_tables import RowT, StoredTable
 from engine.tsql.procedures import alerts, jobs
 
 
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
-        (ledger_tables.OPERATORS, alerts._OPERATOR_COLUMNS.values()),
-        (ledger_tables.ALERTS, alerts._ALERT_COLUMNS.values()),
-        (ledger_tables.STEPS, [*jobs._STEP_COLUMNS.values(), *jobs._STEP_DEFAULTS]),
-        (ledger_tables.SCHEDULES, jobs._SCHEDULE_COLUMNS.values()),
+        (stored_tables.OPERATORS, alerts._OPERATOR_COLUMNS.values()),
+        (stored_tables.ALERTS, alerts._ALERT_COLUMNS.values()),
+        (stored_tables.STEPS, [*jobs._STEP_COLUMNS.values(), *jobs._STEP_DEFAULTS]),
+        (stored_tables.SCHEDULES, jobs._SCHEDULE_COLUMNS.values()),
     ],
     ids=lambda item: item.name if isinstance(item, StoredTable) else "",
 )
@@ -27,4 +27,4 @@ def test_parameters_store_columns_of_their_table(table: StoredTable[RowT], colum
 
 def test_a_misspelled_column_is_an_error() -> None:
     with pytest.raises(KeyError):
-        ledger_tables.JOBS.build_row({"jobb": 1})
+        stored_tables.JOBS.build_row({"jobb": 1})

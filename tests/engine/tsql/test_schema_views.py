@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.running.build import build_world
+from engine.drill.running.world_builder import build_world
 from tests.engine.availability.worlds import SCENARIOS
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import P, build_lab

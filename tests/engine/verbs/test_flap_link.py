@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from app.view_models.offers import ActionTarget, list_action_offers
+from app.view_models.action_offers import ActionTarget, list_action_offers
 from app.view_models.preview import preview_impact
-from app.views import input_line
+from app.views import command_line
 from app.views.editor.input_completion import complete_input
 from app.words import language
 from engine import simulator
-from engine.drill.judging import reverted_actions
+from engine.drill.judging import pointless_actions
 from engine.drill.judging.replay_timeline import find_marker
 from engine.inputs import InputError
 from engine.model import World, to_ticks
-from engine.protocol import causes, network
+from engine.protocol import loss_causes, network
 from engine.verbs import VERBS
-from engine.verbs.lines import find_reverse_input, format_usage, parse_input_line
+from engine.verbs.input_lines import find_reverse_input, format_usage, parse_input_line
 from tests.engine.drill.texts import build_drill
 from tests.engine.worlds import M, P, apply_lines, build_lab
 
@@ -53,7 +53,7 @@ def test_both_ends_lose_each_other_repeatedly() -> None:
     (fault,) = world.faults
     assert fault.effective_tick is not None
     assert fault.effect == f"{P} has lost {M}"
-    assert causes.find_loss_cause(world, P, M)[0] == "flap-link"
+    assert loss_causes.find_loss_cause(world, P, M)[0] == "flap-link"
     events_later = apply_lines(world, wait_s=60.0)
     assert sum(event.text == f"lost {P}" and event.server == M for event in events_later) >= 4
 
@@ -116,12 +116,12 @@ def test_the_preview_shows_the_affected_objects() -> None:
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
-    assert input_line.list_line_completions(build_lab(), "flap") == ["flap-link"]
-    assert input_line.list_line_completions(build_lab(), f"{FLAP_LINE} ") == [f"{FLAP_LINE} period_s="]
+    assert command_line.list_line_completions(build_lab(), "flap") == ["flap-link"]
+    assert command_line.list_line_completions(build_lab(), f"{FLAP_LINE} ") == [f"{FLAP_LINE} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
     assert complete_input(f"10 {FLAP_LINE} ", lambda _: []) == ["period_s="]
     assert (
-        input_line.get_verb_help(FLAP_LINE)
+        command_line.get_verb_help(FLAP_LINE)
         == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
     )
 
@@ -145,7 +145,7 @@ def test_flapping_without_need_costs_points() -> None:
         base_drill.apply_line(line)
     assert [
         pointless_action.action
-        for pointless_action in reverted_actions.find_pointless_actions(
+        for pointless_action in pointless_actions.find_pointless_actions(
             base_drill.world, base_drill.journal, base_drill.events, base_drill.scenario
         )
     ] == ["flap-link SERVER_B SERVER_W"]

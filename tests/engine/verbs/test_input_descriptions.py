@@ -7,7 +7,7 @@ from string import Formatter
 import pytest
 
 from engine.verbs import VERBS
-from engine.verbs.lines import describe_line
+from engine.verbs.input_lines import describe_line
 
 CHOICES_BY_QUESTION = {"cause": ["The witness.", "The cable."]}
 

@@ -9,7 +9,7 @@ from engine.drill.par import continuations
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
-from engine.verbs.lines import find_reverse_input
+from engine.verbs.input_lines import find_reverse_input
 from tests.engine.cluster.worlds import apply_lines, build_fci_lab, run_until
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.protocol import causes
+from engine.protocol import loss_causes
 from engine.simulator import TIMER_HANDLERS
 from engine.verbs import FAMILIES, VERBS
-from engine.verbs.lines import REVERTED_FAULTS, parse_input_line
+from engine.verbs.input_lines import REVERTED_FAULTS, parse_input_line
 from engine.verbs.verb import Verb
 
 SQL_FAULTS = {"shutdown", "shutdown-nowait"}
@@ -44,10 +44,10 @@ def test_a_record_has_no_unused_field(verb: Verb) -> None:
 
 
 def test_failovers_are_attributed_as_the_records_state() -> None:
-    assert {name for name, loses in causes.LOST_PART_BY_FAULT.items() if loses} == SQL_FAULTS | {
+    assert {name for name, loses in loss_causes.LOST_PART_BY_FAULT.items() if loses} == SQL_FAULTS | {
         verb.name for verb in VERBS.values() if verb.loses
     }
-    assert VERBS["pull-cable"].mechanism is causes.FAILOVER_CAUSE_BY_FAULT["pull-cable"]
+    assert VERBS["pull-cable"].mechanism is loss_causes.FAILOVER_CAUSE_BY_FAULT["pull-cable"]
 
 
 def test_only_a_slowdown_of_1_is_a_repair() -> None:
@@ -72,7 +72,7 @@ FAULTS_BY_MODULE = {
         "slow-cpu",
     },  # the health check and the lease detect these faults
     # faults that the agents try
-    "engine/drill/judging/agents.py": {"power-off", "pull-cable", "stop-service"},
+    "engine/drill/judging/automatic_players.py": {"power-off", "pull-cable", "stop-service"},
     "engine/protocol/clients.py": {"cut"},  # connections that are closed
     "engine/protocol/disks.py": {"fail-disk"},  # a drive returns without the volume of one database on it
     "engine/protocol/service.py": {"power-off"},  # a stop has the same consequences
@@ -86,7 +86,7 @@ FAULTS_BY_MODULE = {
     },  # planned causes
     "engine/powershell/prompt.py": {"stop-service"},  # the cmdlet Stop-Service
     "app/agents/environment.py": {"stop-service"},  # faults that an agent may use
-    "app/main_window/classes.py": {"power-off"},  # events that a class offers without a plan
+    "app/main_window/class_controller.py": {"power-off"},  # events that a class offers without a plan
     # titles of faults
     "app/view_models/failover_moment/view.py": {"hang", "pull-cable", "power-off", "stop-service"},
     "app/view_models/first_run.py": {"power-off"},  # the fault of the first run
@@ -96,7 +96,7 @@ FAULTS_BY_MODULE = {
         "power-off",
         "stop-service",
     },  # planned causes
-    "app/view_models/picture.py": {"cut", "degrade"},  # states of a link
+    "app/view_models/topology_builder.py": {"cut", "degrade"},  # states of a link
     # entries of the explorer's menus
     "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},
 }

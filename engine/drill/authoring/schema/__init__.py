@@ -4,7 +4,7 @@ Tables that may occur several times have a singular name in the file (`[[server]
 code. Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
-from engine.drill.authoring.schema.story import (
+from engine.drill.authoring.schema.tasks import (
     AlternativeAnswer,
     AnyRule,
     CallsRule,

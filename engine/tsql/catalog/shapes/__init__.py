@@ -4,7 +4,7 @@ The text files in this folder define them. A line with # is a comment. An entry 
 since: column type, column type since, column type since-until`. The name is in lowercase. A column has a
 version only if it differs from that of the view. A name with `()` is a table-valued function. Columns that no
 version of the product shows (asked_handle …) represent the arguments of a function
-(engine/tsql/query/apply.py).
+(engine/tsql/query/apply_rewriting.py).
 
 Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables;
 information schema views]: column, type, `Applies to`. The documentation begins with 2008; differences of 2005

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.drill.authoring import conditions
+from engine.drill.authoring.condition_context import ConditionContext, ConditionNames, SentBatch
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionContext, ConditionNames, SentBatch
 from engine.model import Program, World
 from engine.simulator import advance_world
 from tests.assertions import require

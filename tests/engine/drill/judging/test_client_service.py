@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
+from app.view_models.run_timeline import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
 from engine.drill.judging.report import (
     WritingClients,
     build_report,

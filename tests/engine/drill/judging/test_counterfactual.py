@@ -18,7 +18,7 @@ from engine.drill.judging.review import Review, review_run
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.drill.test_course import FORCE_SERVICE, play_with_witness_removed
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 

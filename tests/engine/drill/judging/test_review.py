@@ -12,7 +12,7 @@ from engine.drill.judging.review import Review, is_same_action, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.drill.time.history import History
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.running.test_rewind import rewind_drill

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from engine.drill.authoring.quantities import compute_availability
-from engine.drill.judging.agents import build_random_player, play_worst
+from engine.drill.judging.automatic_players import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import (
     DOWN,
     MET,

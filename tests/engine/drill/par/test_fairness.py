@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import condition_context
 from engine.drill.par.hidden_causes import HiddenCauseChecker
 from engine.drill.par.observability import find_announced_ticks, needs_no_evidence
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_reference
 from engine.events import Event
 from engine.model import to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -42,7 +42,7 @@ MONITOR_DELAY_TICKS = to_ticks(60.0)
 
 def is_visible(event: Event) -> bool:
     return event.kind in VISIBLE_EVENT_KINDS and not (
-        event.kind == "sql_done" and facts.is_timeline_window(str(read_field(event, "window")))
+        event.kind == "sql_done" and condition_context.is_timeline_window(str(read_field(event, "window")))
     )
 
 

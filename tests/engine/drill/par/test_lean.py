@@ -15,10 +15,9 @@ import numpy as np
 import pytest
 
 from engine import simulator
-from engine.chance import RandomStream
-from engine.drill.authoring import facts, quantities
+from engine.drill.authoring import condition_context, quantities
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running import drill as drills
 from engine.drill.running.drill import Drill
@@ -26,6 +25,7 @@ from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import InputError
 from engine.model import World, to_ticks
 from engine.model.world import FieldUse, list_parts
+from engine.random_streams import RandomStream
 from tests.engine.drill import texts
 from tests.events import read_field
 
@@ -193,7 +193,7 @@ def test_a_quantity_lowered_at_a_full_second_is_polled(
 
 
 def test_the_facts_of_a_world_are_compared_before_evaluation() -> None:
-    sources = inspect.getsource(facts) + inspect.getsource(quantities)
+    sources = inspect.getsource(condition_context) + inspect.getsource(quantities)
     read = set(re.findall(r"world\.(\w+)", sources)) & {field.name for field in fields(World)}
     assert read - {*list_parts(FieldUse.ASK)} == {"clients", "tick"}
 

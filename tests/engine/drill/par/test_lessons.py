@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from app.files import certificates
-from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
+from app.files import par_certificates
 from engine.drill.par.lessons import (
     attribute_loss_to_command,
     choose_explaining_inputs,
@@ -19,11 +18,12 @@ from engine.drill.par.lessons import (
     use_reference_times,
 )
 from engine.drill.par.regret import analyze_regret
+from engine.drill.par.regret_analysis import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.shipped_scenarios import load_shipped_scenario
 
 LATE_INPUT = parse_input_line("power-on SERVER_A", 9000)
@@ -85,7 +85,7 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     inputs = [parse_input_line(force, 61_660), parse_input_line("finish", 73_560)]
     run_to_completion(play_in_slices(drill, inputs, 73_560))
-    account = run_to_completion(analyze_regret(drill, list(certificates.load_certified_plans(drill))))
+    account = run_to_completion(analyze_regret(drill, list(par_certificates.load_certified_plans(drill))))
     early_lesson, late_lesson = find_lessons(account)
     assert late_lesson.line == WAITING
 

@@ -6,8 +6,7 @@ from contextlib import suppress
 
 from msgspec.structs import replace
 
-from engine.chance import RandomStream
-from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.search_drill import (
     DECIDING_WORLD_PARTS,
     IncrementalHash,
@@ -19,6 +18,7 @@ from engine.drill.par.search_drill import (
 from engine.inputs import InputError
 from engine.model import Job, Login, TimerName, to_ticks
 from engine.model.world import Timer
+from engine.random_streams import RandomStream
 from tests.engine.drill import texts
 
 JOB = Job(name="a", every_s=1.0)

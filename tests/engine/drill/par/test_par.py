@@ -8,14 +8,14 @@ import pytest
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.certificate import CertificateBuilder, read_fair_plans
+from engine.drill.par.certificate_types import ParCertificate, PlanScore, WaitingCostFields
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.observability import find_premature_inputs, lacks_evidence
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
-from engine.drill.par.shapes import ParCertificate, PlanScore, WaitingCostFields
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import find_default_end
 from engine.events import ClusterData, Event, FaultData

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import counterfactual
-from engine.drill.judging.agents import build_random_player
+from engine.drill.judging.automatic_players import build_random_player
 from engine.drill.par import continuations, regret
-from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.regret import (
     VALUE_RISE_MAX,
     analyze_regret,
@@ -19,6 +18,7 @@ from engine.drill.par.regret import (
     exclude_finish,
     find_retry_start,
 )
+from engine.drill.par.regret_analysis import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.search_drill import RetryingRun, SearchDrill
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import find_default_end, play_idle, play_reference

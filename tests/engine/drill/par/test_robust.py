@@ -7,19 +7,19 @@ from itertools import count
 
 import pytest
 
-from app.files.certificates import SEED_DIFFERENCE_MAX, list_certificate_warnings
+from app.files.par_certificates import SEED_DIFFERENCE_MAX, list_certificate_warnings
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import OTHER_SEED_COUNT, CertificateBuilder
+from engine.drill.par.certificate_types import ParCertificate
 from engine.drill.par.multi_seed import build_reactions, play_reactions, select_archived_plans
 from engine.drill.par.observability import find_premature_inputs, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import ParCertificate
 from engine.drill.par.trials import PlayedPlan
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.input_lines import parse_script
 from tests.assertions import require
 from tests.engine.drill import texts
 from tests.par_runs import run_search

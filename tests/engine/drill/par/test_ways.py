@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.agents import list_candidate_lines
+from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par import continuations
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.drill.running.drill import Drill, DrillEndReason, DrillMode, play_inputs, replay
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import InputError
-from engine.verbs.lines import parse_input_line, parse_script
+from engine.verbs.input_lines import parse_input_line, parse_script
 from tests.engine.drill.texts import (
     FREE_PLAY_TEXT,
     SMALL_TEXT,

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running import modes
 from engine.inputs import InputError
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.engine.worlds import build_lab
 

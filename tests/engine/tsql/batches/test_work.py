@@ -10,7 +10,7 @@ from engine import simulator, tsql
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches import work
-from engine.tsql.language import lexer, program, script
+from engine.tsql.language import compiler, lexer, script
 from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, build_lab
 from tests.events import read_field
@@ -25,7 +25,7 @@ def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str
 
 def _clear_caches() -> None:
     """Clear all caches, as in a new process."""
-    for cache in (lexer._TOKEN_CACHE, program._PROGRAM_CACHE, script._SPLIT_CACHE):
+    for cache in (lexer._TOKEN_CACHE, compiler._PROGRAM_CACHE, script._SPLIT_CACHE):
         cache.clear()
 
 

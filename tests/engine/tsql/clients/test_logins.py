@@ -10,7 +10,7 @@ from engine import simulator
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Program, World, to_ticks
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import DB, M, P, build_lab
 from tests.events import read_field

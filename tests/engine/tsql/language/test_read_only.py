@@ -11,7 +11,7 @@ from engine.drill.time.history import History
 from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_input_line
+from engine.verbs.input_lines import parse_input_line
 from tests.engine.drill.texts import build_drill
 
 
