@@ -133,6 +133,10 @@ def _run_check(name: str, check: Callable[[], tuple[bool, str]]) -> CheckResult:
 
 
 def _check_run_storage(folder: Path) -> tuple[bool, str]:
+    """Write a run to a new profile in *folder* and read it back.
+
+    Return whether both succeed, and a message.
+    """
     with open_profile(folder) as profile:
         run = profile.begin_run("doctor", "", "", 1, get_program_version(), "lab")
         profile.append_line(run, 0, "0 note doctor")
@@ -142,6 +146,7 @@ def _check_run_storage(folder: Path) -> tuple[bool, str]:
 
 
 def _check_profile() -> tuple[bool, str]:
+    """Check the user's profile. Return whether it is usable, and a message."""
     folder = get_profile_folder()
     if not folder.exists():
         if not _can_create_folder(folder):
@@ -159,6 +164,7 @@ def _check_profile() -> tuple[bool, str]:
 
 
 def _can_create_folder(folder: Path) -> bool:
+    """Return whether *folder* can be created inside its nearest existing parent folder."""
     nearest = next(parent for parent in folder.absolute().parents if parent.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 

@@ -41,7 +41,7 @@ LANGUAGE: Final = WindowSettingKey("look/language", "system")
 REDUCED_MOTION: Final = WindowSettingKey("look/reduced_motion", False)
 ALWAYS, PRESENTING, NEVER = "always", "presenting", "never"
 FAILOVER_STAGING: Final = WindowSettingKey("look/failover_moment", ALWAYS)
-"""Runs in which failovers are staged: ALWAYS (except exams), PRESENTING or NEVER."""
+"""Runs in which failovers are shown on the stage: ALWAYS (except exams), PRESENTING or NEVER."""
 WINDOW_GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 CARD_POSITIONS: Final = WindowSettingKey("topology/places", "{}")
@@ -92,7 +92,10 @@ class WindowSettings:
 
     @property
     def write_problem(self) -> str:
-        """Write to disk now, and return the problem as a sentence in the current language, or an empty text."""
+        """Problem with writing the settings, as a sentence; empty if they can be written.
+
+        Reading this property writes them.
+        """
         if self._obstacle is not None:
             text = tr(
                 "{file} is not a file. The window starts with default settings and does not save changes."

@@ -237,7 +237,10 @@ def _compute_arc_tangent(x: Decimal) -> Decimal:
 
 
 def _add_series(first_term: Decimal, compute_next_term: Callable[[], Decimal]) -> Decimal:
-    """Add the terms of a series until a term no longer changes the sum. *compute_next_term*: returns the next term."""
+    """Add the terms of a series until a term no longer changes the sum.
+
+    *compute_next_term*: returns the next term.
+    """
     running_sum = first_term
     while True:
         next_sum = _DECIMAL_CONTEXT.add(running_sum, compute_next_term())

@@ -105,7 +105,7 @@ COMPATIBILITY_LEVELS: Final = {
 COMPATIBILITY_LEVELS_MIN: Final = {
     2005: 80, 2008: 80, 2012: 90, 2014: 100, 2016: 100, 2017: 100, 2019: 100, 2022: 100
 }  # fmt: skip
-"""Lowest compatibility_level of each version, and the default of a new database.
+"""Version -> lowest compatibility_level. COMPATIBILITY_LEVELS has the level of a new database.
 
 Documented [DOC: ALTER DATABASE compatibility level].
 """

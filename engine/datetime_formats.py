@@ -50,7 +50,7 @@ _PATTERNS: Final = {
 """Format code -> pattern of this part of a date. Each pattern matches a text in only one way."""
 
 TWO_DIGIT_YEAR_CUTOFF: Final = 69
-"""Two-digit years from this one on belong to the 20th century, as in POSIX."""
+"""First two-digit year of the 20th century: 69 is 1969, 68 is 2068, as in POSIX."""
 
 
 def format_datetime(value: datetime | date, form: str) -> str:

@@ -46,7 +46,7 @@ EVENT_KIND_INFOS: Final[Mapping[EventKind, EventKindInfo]] = MappingProxyType(
 
 
 BatchOutputRow = dict[str, Any]
-"""Message or result set of a batch, in the form of the report."""
+"""Message or result set of a batch, as JSON in the form of the report."""
 
 
 class EventData(Struct, frozen=True, gc=False, kw_only=True):

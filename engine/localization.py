@@ -106,7 +106,7 @@ def convert_to_json(text: str) -> Any:
 
 
 def restore_from_json(value: object) -> Any:
-    """Restore the text that `format_statements` has converted to *value*."""
+    """Restore the text that `convert_to_json` has converted to *value*."""
     if not isinstance(value, dict):
         return value
     return _build_message(

@@ -112,6 +112,7 @@ class MessageWording(Struct, frozen=True):
 
 
 def _read_messages() -> dict[int, tuple[MessageWording, ...]]:
+    """Return message number -> its wordings in messages.tsv, in the order of the file."""
     messages_by_number: dict[int, tuple[MessageWording, ...]] = {}
     lines = resources.files("engine").joinpath("messages.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:

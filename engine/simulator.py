@@ -1,17 +1,19 @@
-"""Main loop: log flows in compiled steps, and the protocol acts when a timer or crossing is due.
+"""Main loop: log flows in compiled steps, and the protocol acts when a timer or stop condition is due.
 
 Guarantees
     The same world and inputs give the same world, however the time is divided into calls. Within a tick, the
-    order is fixed: crossings of the flow, timers in the order in which they were set, inputs. Changes are
+    order is fixed: stop conditions of the flow, timers in the order in which they were set, inputs. Changes
+    are
     propagated after each of these groups, so every dependent part is updated before the next tick.
 
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
-    `World.update_copy` and similar methods, which record the change (`changed_seats`, `dirty`). After a change,
+    `World.update_copy` and similar methods, which record the change (`changed`, `dirty`). After a change,
     `_propagate_changes` calls the listeners once, in a fixed order: log space, witnesses, membership and
     roles of the cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow.
     `streams.update_flow` rebuilds the setups of only the log sources that have changed. Timers that only
-    check and change nothing (`DATABASE_STATE_STYLES`) do not start a propagation, so a second without events costs one
+    check and change nothing (`CHECKING_TIMERS`) do not start a propagation, so a second without events costs
+    one
     compiled run.
 
 Reasons
@@ -106,13 +108,13 @@ SOURCE_STOP_HANDLERS: Final[StopConditionHandlers] = (
     (FlowStopCondition.LOG_FULL.value, log_space.on_log_file_full),
     (FlowStopCondition.OPERATION_DONE.value, clients.on_operation_done),
 )
-"""Handlers of the thresholds that a log source can cross in the flow model, in order."""
+"""Handlers of the stop conditions of a log source in the flow model, in order."""
 
 STREAM_STOP_HANDLERS: Final[StopConditionHandlers] = (
     (FlowStopCondition.SEND_DONE.value, group_policies.on_caught_up),
     (FlowStopCondition.REDO_DONE.value, group_policies.on_redo_done),
 )
-"""Handlers of the thresholds that a log stream can cross in the flow model, in order."""
+"""Handlers of the stop conditions of a log stream in the flow model, in order."""
 
 
 def resolve_names(world: World, input_: Input) -> Input:
@@ -249,7 +251,7 @@ def advance_world(
 def _call_stop_handlers(
     world: World, number: int, bits: int, handlers: StopConditionHandlers, existing_numbers: Container[int]
 ) -> None:
-    """Call the handlers of the crossings in *bits*. It is an integer, because arithmetic with flags is slow."""
+    """Call the handlers of the stop conditions in *bits*, an integer because arithmetic with flags is slow."""
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:
             handler(world, number)

@@ -31,8 +31,8 @@ def test_the_picture_contains_every_package() -> None:
 @pytest.mark.parametrize(
     "page_name", sorted(set(re.findall(r"`((?:app|engine|tests|assets|docs|scenarios)/[\w/.]*)`", PAGE)))
 )
-def test_names_on_the_page_exist(named: str) -> None:
-    assert (ROOT / named).exists()
+def test_names_on_the_page_exist(page_name: str) -> None:
+    assert (ROOT / page_name).exists()
 
 
 def test_names_in_a_row_exist_in_the_files_of_the_row() -> None:

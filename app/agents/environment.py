@@ -9,8 +9,8 @@
 complaints of clients, results of batches. `info` of `reset` contains the brief and the goals. A refused line
 changes nothing, and `info["refused"]` gives the reason.
 
-A step applies one line, or waits if the line is empty, and then advances the time by STEP_S seconds. The
-reward is the change of the total score, so the rewards of a game add up to its score. A game is
+A step applies one line, or waits if the line is empty, and then advances the time by DEFAULT_STEP_S seconds.
+The reward is the change of the total score, so the rewards of a game add up to its score. A game is
 deterministic: scenario, seed and lines reproduce it.
 """
 
@@ -52,12 +52,13 @@ ALLOWED_CHARACTERS: Final = "".join(map(chr, (*range(32, 127), *range(160, 256))
 """Characters that lines and observations may contain."""
 
 ALLOWED_CHARACTER_SET: Final = frozenset(ALLOWED_CHARACTERS)
-"""Set of the characters of TEXT."""
+"""Set of the characters of ALLOWED_CHARACTERS."""
 
 GymnasiumValues = dict[str, Any]
-"""Values by name, in the types of Gymnasium's interface."""
+"""Values by name, as Gymnasium passes observations and infos."""
 
 Observation = GymnasiumValues
+"""Observation of the agent by name, as Gymnasium's Dict space requires."""
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):
@@ -170,6 +171,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return True
 
     def _build_observation(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
+        """Build the observation after a step.
+
+        *events*: events of the step. *refused*: reason why the line was refused; empty if it was accepted.
+        """
         message_texts = [
             f"{event.tick / TICKS_PER_S:.2f} {_format_location(event)}{text}"
             for event in events
@@ -225,7 +230,10 @@ def _format_cell(value: object) -> str:
 
 
 def _sanitize_text(text: str) -> str:
-    """Cut *text* to LINE_MAX characters, and replace characters outside the observation space with "?"."""
+    """Cut *text* to LINE_LENGTH_MAX characters.
+
+    Replace characters outside the observation space with "?".
+    """
     return "".join(letter if letter in ALLOWED_CHARACTER_SET else "?" for letter in text[:LINE_LENGTH_MAX])
 
 
@@ -255,6 +263,7 @@ def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:
 
 
 def _format_location(event: Event) -> str:
+    """Return the names of the event's server and database, each followed by a space."""
     return "".join(f"{name} " for name in (event.server, event.database) if name)
 
 

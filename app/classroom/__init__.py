@@ -1,4 +1,6 @@
-"""Class: a host keeps the log of every seat and replays it. Seats connect to the host. Exports prove the results.
+"""Class: a host keeps the log of every seat and replays it. Seats connect to the host.
+
+Exports prove the results.
 
 A seat is a scenario, a seed and its log of actions. The host computes everything on the class dashboard from
 these. No Qt.
@@ -11,7 +13,7 @@ Guarantees
 
 The protocol
     1. A seat connects with a code that contains the fingerprint of the host's certificate, so the first
-    connection is authenticated (code.py). It sends its token and the number of its last entry.
+    connection is authenticated (join_code.py). It sends its token and the number of its last entry.
     2. The host answers with the assignment (scenario, seed, limits) and the number of its own last entry. The
     seat sends the entries that the host lacks.
     3. The seat writes each input to its own log (seat_log.py), applies it, and sends it with a number and, at

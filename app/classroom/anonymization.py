@@ -55,6 +55,7 @@ def anonymize_text(text: str, replacements: NameReplacements) -> str:
 
 
 def _replace_names(text: str, names: NameReplacements, is_remark: bool) -> str:
+    """Replace the names in *text*. If *is_remark* is False, keep T-SQL keywords and words of input lines."""
     pattern, instead = _compile_pattern(names, is_remark)
     if pattern is None:
         return text
@@ -65,6 +66,11 @@ def _replace_names(text: str, names: NameReplacements, is_remark: bool) -> str:
 def _compile_pattern(
     names: NameReplacements, is_remark: bool
 ) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
+    """Return a pattern that matches any name, and a mapping from lowercase name to replacement.
+
+    The pattern is None if there is no name to replace. In commands (*is_remark* is False), keywords are not
+    replaced.
+    """
     matching_names = [pair for pair in names if is_remark or pair[0].casefold() not in _COMMAND_WORDS]
     if not matching_names:
         return None, {}

@@ -54,7 +54,7 @@ class SeatNews(SeatStatus, frozen=True, kw_only=True):
 
 
 class HostMessage(WireMessage, frozen=True, kw_only=True):
-    """Message that names the host that sent it."""
+    """Base of the messages between hosts. It names the host that sent the message."""
 
     host: str = ""
     """Host that sends the message."""
@@ -89,11 +89,12 @@ class RunShownNews(HostMessage, frozen=True, tag="shown"):
 
 
 BusMessage = SeatChanges | ClassChanged | StateRequest | HandLoweredNews | RunShownNews
+"""Any message that a host sends over the bus."""
 _MESSAGE_READER: Final[MessageReader[BusMessage]] = MessageReader(BusMessage)
 
 
 class MessageBus:
-    """Connection of one host to the other hosts of its class."""
+    """Message bus that connects one host with the other hosts of its class, over NATS JetStream."""
 
     def __init__(self, url: str, the_class: str) -> None:
         """Create the bus.

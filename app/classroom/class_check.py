@@ -31,7 +31,7 @@ FIREWALL_SETTINGS: Final = {
 
 
 class ClassCheckResult(NamedTuple):
-    """Result of one check."""
+    """Result of one check of a class before people arrive."""
 
     text: str
     is_good: bool | None

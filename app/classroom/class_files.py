@@ -125,6 +125,10 @@ def build_part_folder(number: int) -> str:
 def _write_part(
     archive_file: zipfile.ZipFile, folder: str, part: ClassPart, record: ClassRecord, person: int | None
 ) -> None:
+    """Write one part of a class into *folder* of the archive: settings, logs and dashboard rows.
+
+    *person*: number of the only seat to write; None for all seats.
+    """
     seats = [seat for seat in record.read_seats() if person in (None, seat.id)]
     if not seats and person is not None:
         raise InvalidSeatLogError(tr("seat {number} does not exist").format(number=person))
@@ -337,7 +341,10 @@ def _parse_object(raw: bytes) -> dict[str, object]:
 
 
 def _compare_with_dashboard(result: LogCheck, dashboard_row: dict[str, object] | None) -> LogCheck:
-    """Compare *result* with the dashboard in the same archive."""
+    """Return *result* with its first difference from *dashboard_row* as the problem.
+
+    *dashboard_row*: row of the seat in the dashboard of the same archive; None if it is missing.
+    """
     claimed_verdict = dashboard_row.get("verdict") if dashboard_row is not None else None
     if not isinstance(claimed_verdict, dict) or result.verdict is None:
         return replace(result, problem=tr("the dashboard does not list this seat"))

@@ -115,7 +115,10 @@ class ClassReview(Struct, frozen=True):
     mode: str
     seats: tuple[SeatReview, ...]
     reference_points: float | None
-    """Points of the reference solution. None if the drill has no reference solution or no score."""
+    """Points of the reference solution.
+
+    None if the drill has no reference solution or no score.
+    """
     reference_downtime_s: float | None
     reference_lost_transactions: int | None
     """Number of transactions that the reference solution loses."""
@@ -348,7 +351,10 @@ def review_class(
 
 
 def find_divergence_times(record: ClassRecord) -> ReplayMoments:
-    """Return the times at which seats have diverged so far. Runs that cannot be replayed are omitted."""
+    """Return a message with the times at which seats have made different choices so far, most costly first.
+
+    Runs that cannot be replayed are omitted.
+    """
     courses = []
     for log in read_seat_logs(record):
         with suppress(UnplayableError, InputError), convert_errors():
@@ -409,6 +415,7 @@ def _is_action(input_: Input) -> bool:
 
 
 def _is_segment_of_input(segment: RunSegment, inputs: Sequence[Input]) -> bool:
+    """Return whether one of *inputs* caused the segment: the same line at the same tick."""
     return any(
         segment.tick == seat_input.tick and segment.line == seat_input.line_without_time
         for seat_input in inputs

@@ -106,4 +106,5 @@ def _find_divergences(
 
 
 def _summarize_outcome(seat_histories: Sequence[SeatHistory]) -> tuple[tuple[int, ...], float]:
+    """Return the numbers of the seats, and their mean final score."""
     return tuple(course.seat for course in seat_histories), fmean(course.score for course in seat_histories)

@@ -31,7 +31,10 @@ GROUP_SIZE_MIN: Final = 2
 
 
 class PersonScores(Struct, frozen=True):
-    """Scores of one person. None for a test that was not taken or has no score."""
+    """Scores of one person in the first test, the second test and the retention test.
+
+    A score is None if the test was not taken or has no score.
+    """
 
     name: str
     group: str

@@ -320,14 +320,20 @@ class ClassHost:
             await self._writer.write_entries(seat.number, new)
 
     def _update_after_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Update the state of seats after *seats* and *logs* were written to disk."""
+        """Update the state of seats after *seats* and *logs* were written to disk.
+
+        *logs*: number of a seat -> its new entries.
+        """
         for seat in seats:
             self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():
             self._update_after_stored_entries(self._seats[number], new)
 
     def _update_after_stored_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
-        """Update the state of a seat after *entries* were written to disk."""
+        """Update the state of *seat* after *entries* were written to disk.
+
+        Queue the entries for verification and for observers.
+        """
         entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
             return
@@ -345,7 +351,10 @@ class ClassHost:
         return await self._writer.read(self._record.read_entries, number)
 
     async def _update_after_rewind(self, seat: SeatState) -> None:
-        """Update a seat after its rewind: send unanswered instructions again, and restart its observations."""
+        """Update a seat after its rewind.
+
+        Send its unanswered instructions again, and restart its observations.
+        """
         log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
         seat.answered = list_settled_instructions(log, self._instructions.select_for_seat(seat))

@@ -40,7 +40,7 @@ class JoinFailedError(Exception):
 
 
 class ParticipationResult(Struct, frozen=True):
-    """Result of playing a seat of a class."""
+    """Result of taking part in a class in one seat."""
 
     report: SeatReport
     unacknowledged_count: int

@@ -17,9 +17,12 @@ from engine.drill.authoring.schema import Duration, Line
 from engine.model import to_ticks
 
 PLAN_BYTES_MAX = 1_000_000
+"""Maximum size of a lesson plan in bytes."""
 
 GroupName = Annotated[str, Field(pattern=GROUP_PATTERN)]
+"""Name of a group in a lesson plan."""
 PartKind = Literal["pre", "lesson", "post", "retention"]
+"""Kind of a class part."""
 PART_KIND_NAMES: Final[dict[str, str]] = {
     "pre": mark("Pre-test"),
     "lesson": mark("Lesson"),
@@ -68,6 +71,7 @@ class GroupMembers(PlanSection):
 
 
 Mode = Literal["guided", "practice", "exam", "lab"]
+"""Mode of a drill in a lesson plan."""
 
 
 class PlannedPart(PlanSection):

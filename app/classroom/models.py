@@ -77,7 +77,7 @@ class Seat(Base):
 
 
 class StoredLogEntry(Base):
-    """Entry of a seat's log, in the form of app/classroom/log_entries.py."""
+    """Stored entry of a seat's log, in the form of app/classroom/log_entries.py."""
 
     __tablename__ = "act"
 
@@ -109,7 +109,10 @@ class ClassInstruction(Base):
 
 
 class StoredReflection(Base):
-    """Reflection of a person on the run, written before the points were shown (app/learning/reflection.py)."""
+    """Stored reflection of a person on the run (app/learning/reflection.py).
+
+    The person wrote it before the points were shown.
+    """
 
     __tablename__ = "reflection"
 

@@ -16,6 +16,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
 
 ColumnValues = dict[str, str | int | float | bool | None]
+"""Column of a database table -> its new value."""
 SPEED_SMOOTHING_WEIGHT: Final = 0.2
 """Weight of the latest measurement in the smoothed speed of a seat. Assumed."""
 SPEED_INTERVAL_LIMITS_S: Final = (1.0, 30.0)

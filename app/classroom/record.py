@@ -127,6 +127,7 @@ class ClassRecord:
 
     @property
     def _part(self) -> ColumnElement[int]:
+        """SQL expression of the part number to which the methods refer."""
         return literal(self._selected_part_id) if self._selected_part_id is not None else _CURRENT_PART_ID
 
     def read_class(self) -> ClassPart | None:

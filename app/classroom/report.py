@@ -481,6 +481,7 @@ def _describe_run_end(seat: SeatReview, version: str) -> str:
 
 
 def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
+    """Yield file name and CSV text of each table in the report."""
     yield "board.csv", format_csv_table(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
@@ -568,7 +569,7 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
 
 
 def _get_regret_figures(regret_analysis: RegretAnalysis | None) -> tuple[float | None, float | None]:
-    """Return the accuracy, and the point of no return in seconds."""
+    """Return the accuracy and the point of no return in seconds; None for a missing figure."""
     if regret_analysis is None:
         return None, None
     no_return = regret_analysis.point_of_no_return

@@ -13,27 +13,30 @@ class SeatPhase(StrEnum):
     """Phase of a seat in the protocol."""
 
     JOINING = "joining"
-    """The host has not sent the assignment yet."""
+    """Phase before the host has sent the assignment."""
     REPLAYING = "replaying"
-    """The desk replays the log. Inputs are not accepted."""
+    """Phase in which the desk replays the log. Inputs are not accepted."""
     LIVE = "live"
-    """The run is on the desk, its log is written, and a host is connected."""
+    """Phase in which the run is on the desk, its log is written, and a host is connected."""
     OFFLINE = "offline"
-    """The run is on the desk and its log is written, but no host is connected."""
+    """Phase in which the run is on the desk and its log is written, but no host is connected."""
     ENDED = "ended"
-    """Recording has ended. Inputs are not accepted."""
+    """Phase after recording has ended. Inputs are not accepted."""
 
 
 class SeatEvent(StrEnum):
     """Event that changes the phase of a seat."""
 
     REPLAY = "replay"
-    """The desk starts to replay the log."""
+    """Event that the desk starts to replay the log."""
     REPLAYED = "replayed"
     CONNECT = "connect"
     DISCONNECT = "disconnect"
     END = "end"
-    """The person has left the seat, the host has refused or ended it, or its log cannot be written."""
+    """Event that ends recording.
+
+    The person has left the seat, the host has refused or ended it, or its log cannot be written.
+    """
 
 
 PHASE_TRANSITIONS: Final = {

@@ -172,7 +172,7 @@ class SeatRun:
         return drill.events[event_count:]
 
     def sleep_poll_interval(self) -> None:
-        """Wait for a short wall time without advancing simulated time."""
+        """Wait for POLL_INTERVAL_S of wall time without advancing simulated time."""
         time.sleep(FROZEN_POLL_INTERVAL_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 
@@ -216,7 +216,10 @@ class SeatRun:
         self._report_position()
 
     def process_messages_after_end(self) -> None:
-        """Process the host's messages after the end of the run, such as the verdict. Raises SeatRewoundError."""
+        """Process the messages that the host sends after the end of the run, such as the verdict.
+
+        Raises SeatRewoundError.
+        """
         with suppress(ClassEndedError):
             self._process_messages()
         self._rewind_if_requested()
@@ -273,7 +276,7 @@ class SeatRun:
                     self._print_shown_inputs(message.tick)
 
     def _print_shown_inputs(self, tick: Tick | None) -> None:
-        """Show the person the inputs of the runs that the instructor shows, up to the shared time."""
+        """Print the inputs of the runs that the instructor shows, up to the shared time."""
         if self._shown is None:
             self._listed_entries.clear()
             return

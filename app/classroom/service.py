@@ -170,7 +170,10 @@ def find_or_create_class(
 
 
 def _build_part_key(part: ClassPart, drawn_parts: Container[int]) -> tuple[str, str, str, int | None]:
-    """Return a key that identifies a part. *drawn_parts*: parts whose seed was drawn, and is therefore ignored."""
+    """Build a key that is equal for equal parts of a class: kind, scenario hash, mode and seed.
+
+    *drawn_parts*: parts whose seed was drawn. Their seed in the key is None.
+    """
     return part.part, part.scenario_hash, part.mode, None if part.id in drawn_parts else part.seed
 
 
@@ -184,8 +187,8 @@ def serve_class(
 ) -> None:
     """Host the class until SIGTERM, SIGINT or the end of *owner_pipe*, which the owning window keeps open.
 
-    *nats*: URL through which the hosts of a class with several hosts communicate. *show_line* receives one line
-    with the invitation. Raises ListenAddressError, BusUnavailableError.
+    *nats*: URL through which the hosts of a class with several hosts communicate. *show_line* receives one
+    line with the invitation. Raises ListenAddressError, BusUnavailableError.
     """
     if nats is None and has_live_host(the_class):
         raise ListenAddressError(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SharedReplay:
-    """Shared replay of a class. A seat that reconnects receives it again."""
+    """Replay that the instructor shows to all seats. A seat that reconnects receives it again."""
 
     def __init__(self, read_log: Callable[[int], Awaitable[list[LogEntry]]]) -> None:
         """Create a replay that shows nothing. *read_log* reads all entries of a seat."""

@@ -26,7 +26,10 @@ WORKER_NICENESS: Final = 5
 """Nice value of a worker. The host has priority, so that the class dashboard responds during replays."""
 
 STEP_TIMEOUT_S: Final = 60.0
-"""Processor time after which a single step of a run counts as endless. A step takes some milliseconds. Assumed."""
+"""Maximum processor time of a single step of a run. A longer step counts as endless.
+
+A step takes some milliseconds. Assumed.
+"""
 STUCK_CHECK_INTERVAL_S: Final = 1.0
 """Wall time between two checks of a worker for a stuck run."""
 

@@ -53,7 +53,10 @@ class RecordWriter:
     async def write(
         self, operation: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
     ) -> Result:
-        """Call *operation* in the writer thread, one call at a time. Raises RequestRefusedError on failure."""
+        """Call *operation* in the writer thread, one call at a time.
+
+        Raises RequestRefusedError on failure.
+        """
         try:
             return await asyncio.get_running_loop().run_in_executor(
                 self._thread, partial(operation, *what, **named)

@@ -213,7 +213,7 @@ def _forget_accepted_files(options: argparse.Namespace) -> int:
 def _select_by_digest(entries: list[AcceptedText], prefixes: list[str]) -> list[AcceptedText]:
     """Return the entries whose SHA-256 hash begins with one of *prefixes*, or all entries if there are none.
 
-    Raises UsageError for an unknown or ambiguous beginning.
+    Raises UsageError for an unknown or ambiguous prefix.
     """
     if not prefixes:
         return entries

@@ -317,6 +317,7 @@ def _run_report(options: argparse.Namespace) -> int:
     def review_part(
         record: ClassRecord, part: ClassPart, is_only_part: bool
     ) -> tuple[bytes, debrief.ClassReview] | None:
+        """Return the report (ZIP) and the review of *part*; None if no seat has played it."""
         logs = debrief.read_seat_logs(record, options.names, None if is_only_part else part)
         if not logs:
             return None
@@ -353,9 +354,7 @@ def _run_report(options: argparse.Namespace) -> int:
         )
         sheets = {
             "people.csv": group_comparison.format_person_scores_csv(people, with_names=True),
-            "analysis.csv": group_comparison.format_comparisons_csv(
-                group_comparison.compare_groups(people)
-            ),
+            "analysis.csv": group_comparison.format_comparisons_csv(group_comparison.compare_groups(people)),
         }
         return report.merge_archives(
             {f"{part.id}-{part.part}": zipped for part, (zipped, _) in reviews}, sheets
@@ -387,9 +386,7 @@ def _run_compare(options: argparse.Namespace) -> int:
         )
         atomic_write.write_atomically(
             Path(options.out),
-            group_comparison.format_comparisons_csv(
-                group_comparison.compare_groups(participants)
-            ),
+            group_comparison.format_comparisons_csv(group_comparison.compare_groups(participants)),
         )
         if options.people is not None:
             atomic_write.write_atomically(

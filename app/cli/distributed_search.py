@@ -1,4 +1,4 @@
-"""Distribution of the trials of a par search over processes."""
+"""Par search that is distributed over several processes."""
 
 import sys
 import time
@@ -136,7 +136,7 @@ class HelperProcess(Struct):
 
 
 class DistributedSearch:
-    """Search that is distributed over this process and its helpers.
+    """Par search that is distributed over this process and its helper processes.
 
     The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
     not depend on the number of processes.

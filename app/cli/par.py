@@ -74,7 +74,10 @@ def _run_par(options: argparse.Namespace) -> int:
 
 
 def _explain_refused_step(scenario: Scenario, seed: int) -> list[str]:
-    """Return the reason why the reference solution cannot be played to its end, or an empty list."""
+    """Return the reason why the reference solution cannot be played to its end.
+
+    The list is empty if the solution can be played.
+    """
     from engine.drill.running.solution import play_reference
     from engine.inputs import InputError
 
@@ -199,7 +202,10 @@ def _format_certainty(bound_gap: BoundGap | None) -> str:
 
 
 def _format_better_action(last_chance: LastChance | None, worst: RunSegment | None) -> list[str]:
-    """Format the last chance and the better action. If they are equal, format them once."""
+    """Format the last chance to reach all goals, and the better action.
+
+    If both are equal, format only one.
+    """
     rows = []
     if last_chance is not None and worst is not None and _is_same_advice(last_chance, worst):
         rows.append(

@@ -37,7 +37,7 @@ COLOR_BY_NAME: Final = {
     "warn": "#855000",
     "bad": "#b3202a",
 }
-"""Tone -> color."""
+"""Color name of a part of the curve -> color in SVG."""
 
 
 def draw_value_curve(

@@ -77,6 +77,7 @@ FIRST_PAGE_MISTAKES_MAX: int = 5
 """Maximum number of mistakes on the first page, the costliest first. The annex lists all."""
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
+"""Statement below each debrief about the limits of the simulation."""
 
 MISTAKE_LABELS: Final = {
     "inaccuracy": mark("inaccuracy"),

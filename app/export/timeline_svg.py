@@ -48,7 +48,7 @@ _STATE_FILLS: Final = {
     "DISCONNECTED": "url(#down)",
     "PENDING_FAILOVER": "url(#exposed)",
 }
-"""State of a time span -> fill. Problems are hatched, so that they can be recognized without color."""
+"""State of a time span -> fill. States that are problems are hatched, so that color is not needed."""
 _DEFAULT_FILL: Final = "#e6eaef"
 """Fill of a time span in any other state."""
 

@@ -40,7 +40,10 @@ def write_atomically(file: Path, content: bytes | str) -> None:
 
 
 def require_writable(file: Path) -> None:
-    """Raise the OSError that `write` would raise for *file*. Call this before a long computation. Nothing changes."""
+    """Raise the OSError that `write_atomically` would raise for *file*.
+
+    Call this before a long computation. Nothing changes.
+    """
     _, aside = _prepare_temporary_file(file)
     aside.touch(exist_ok=False)
     aside.unlink()

@@ -47,7 +47,7 @@ MEMBERS_MAX: Final = 200
 COMPRESSION_RATIO_MAX: Final = 100
 """Maximum compression ratio of a member. Our bundles have less than 20, and deflate reaches 1,032."""
 RATIO_EXEMPT_BYTES: Final = 100_000
-"""Size in bytes up to which RATIO_MAX does not apply."""
+"""Size in bytes up to which COMPRESSION_RATIO_MAX does not apply."""
 MEMBER_NAME_LENGTH_MAX: Final = 100
 """Maximum number of characters of a member's name."""
 MEMBER_BYTES_MAX: Final = {

@@ -32,7 +32,7 @@ class BundleStoreError(Exception):
 
 
 class BundledDrill(Struct, frozen=True):
-    """Drill of a bundle, with the reason if it cannot be imported."""
+    """Drill of a bundle that is not imported yet, with the reason if it cannot be imported."""
 
     name: str
     text: str
@@ -46,7 +46,7 @@ class BundledDrill(Struct, frozen=True):
 
 
 class BundledRun(Struct, frozen=True):
-    """Recorded run of a bundle."""
+    """Recorded run of a bundle that is not imported yet."""
 
     name: str
     description: str
@@ -80,6 +80,7 @@ def list_bundled_drills(opened_bundle: Bundle) -> Iterator[BundledDrill]:
 def _check_bundled_drill(
     opened_bundle: Bundle, name: str, text: str, existing_files: Mapping[str, ScenarioFile]
 ) -> BundledDrill:
+    """Check whether the drill *name* of the bundle can be imported, without running it."""
     try:
         scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
     except ScenarioError as problems:
@@ -134,8 +135,9 @@ def import_bundle(
 ) -> list[Path]:
     """Import drills and runs of the bundle into the profile. Return the new files.
 
-    *known_drills*: result of `list_bundled_drills`; None to call it here. Raises ValueError if a drill of *drills*
-    cannot be imported, and BundleStoreError. Files that were written before an error remain complete.
+    *known_drills*: result of `list_bundled_drills`; None to call it here. Raises ValueError if a drill of
+    *drills* cannot be imported, and BundleStoreError. Files that were written before an error remain
+    complete.
     """
     drill_names = list(drills)
     hindered = {

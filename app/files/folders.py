@@ -34,7 +34,10 @@ def is_special_file(path: Path) -> bool:
 
 
 def make_file_private(file: Path) -> None:
-    """Make *file* unreadable for other users, where the system permits this. Create it empty if it is missing."""
+    """Make *file* unreadable for other users, where the system permits this.
+
+    If it is missing, create it empty.
+    """
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # an open file must not be opened again, because closing it would release its locks
@@ -44,6 +47,9 @@ def make_file_private(file: Path) -> None:
 
 
 def get_profile_folder() -> Path:
-    """Return the folder of the profile: the user's data folder, unless FOLDER_VARIABLE selects another."""
+    """Return the folder of the profile.
+
+    It is the user's data folder, unless PROFILE_FOLDER_VARIABLE selects another.
+    """
     chosen_folder = os.environ.get(PROFILE_FOLDER_VARIABLE)
     return Path(chosen_folder) if chosen_folder else user_data_path("mirrordrill", appauthor=False)

@@ -82,7 +82,7 @@ class GuardedPlayer:
 
     @property
     def is_budget_used_up(self) -> bool:
-        """True if the run has used up its processor time."""
+        """True if the run has used up the processor time of its budget."""
         return self.spent_s > self._budget.compute_allowed_s(self.drill.tick)
 
     def advance_to(self, tick: Tick) -> None:

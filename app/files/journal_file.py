@@ -1,6 +1,6 @@
-"""Journal of a run in a file, from which the run can be replayed after a crash; and the lessons of the course.
+"""Journal of a run in a file, from which the run can be replayed after a crash. Without Qt.
 
-Without Qt.
+The module also reads the drills of the course.
 """
 
 import json
@@ -38,7 +38,7 @@ class CourseDrill(Struct, frozen=True):
 
 @lru_cache(maxsize=1)
 def load_course_drills() -> dict[str, CourseDrill]:
-    """Return the lessons by name of the drill, in the order of the course."""
+    """Return the drills of the course by name, in the order of the course."""
     parts = tomllib.loads(
         resources.files("engine.drill.judging").joinpath(COURSE_FILE).read_text(encoding="utf-8")
     )["part"]

@@ -127,6 +127,7 @@ _HALF_SURROGATE_PATTERN: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def _is_encodable(report: object) -> bool:
+    """Return whether all texts of the report can be encoded as UTF-8."""
     try:
         json.dumps(report, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
@@ -135,6 +136,7 @@ def _is_encodable(report: object) -> bool:
 
 
 def _is_hash_entry(entry: object) -> bool:
+    """Return whether *entry* is a valid entry of the report's hashes: time, number of inputs, and hash."""
     return (
         isinstance(entry, dict)
         and _is_number_up_to(entry.get("t_s"), TIME_S_MAX)
@@ -145,6 +147,7 @@ def _is_hash_entry(entry: object) -> bool:
 
 
 def _is_event_entry(entry: object) -> bool:
+    """Return whether *entry* is an event with a valid time, kind and text."""
     return (
         isinstance(entry, dict)
         and _is_number_up_to(entry.get("t_s"), TIME_S_MAX)

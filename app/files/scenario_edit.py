@@ -22,6 +22,7 @@ TABLE_HEADER_PATTERN: Final = re.compile(r"""\s*\[\[?\s*[\w\-"']+(?:\s*\.\s*[\w\
 """Pattern of the first line of a table."""
 
 Path = Sequence[str | int]
+"""Keys and indexes that lead to a value in a scenario, such as ("server", 0, "name")."""
 
 
 Entry = TypeVar("Entry")
@@ -175,7 +176,10 @@ def add_nested_table(text: str, path: Path, values: Mapping[str, object]) -> str
 
 
 def _format_multiline_text(value: str) -> Any:
-    """Format a text of several lines as authors write it: between triple quotes, with line breaks."""
+    """Format a text of several lines as authors write it: between triple quotes, with line breaks.
+
+    Return any other value unchanged.
+    """
     quoted_text = tomlkit.string(value, multiline=True).as_string()
     return tomlkit.value(quoted_text if quoted_text.startswith('"""\n') else '"""\n' + quoted_text[3:])
 
@@ -193,6 +197,10 @@ def create_toml_error(error: Exception) -> ScenarioEditError:
 
 
 def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
+    """Return the parsed document, and the container of the value at *path*.
+
+    Missing tables on the path are created. Raises ScenarioEditError if a list entry does not exist.
+    """
     document = _parse_document(text)
     container: Any = document
     for step in path[:-1]:

@@ -340,6 +340,7 @@ def _mask_system_name(name: str) -> str:
 
 
 def _dump_profile(profile: Profile) -> dict[str, str]:
+    """Return the files with the redacted settings and the redacted journal of the last run: name -> text."""
     try:
         settings = profile.settings.read_all()
         names = NameMasks()

@@ -1,6 +1,8 @@
-"""Host of a run. It paces the run by the wall clock, and records each input before it shows the effect. Without Qt.
+"""Host of a run. It paces the run by the wall clock, and records each input before it shows the effect.
 
-The window, a program without a window, SQL clients and a class seat all use one `Host`. They may send
+Without Qt.
+
+The window, a program without a window, SQL clients and a class seat all use one `RunHost`. They may send
 requests from any thread.
 """
 

@@ -1,6 +1,7 @@
-"""Host of a run: converts wall time into ticks, and requests into input lines that are recorded before they are shown.
+"""Host of a run: it converts wall time into ticks, and requests into input lines.
 
-The screen shows the live run, or a past time of it, at which inputs are refused.
+Each input line is recorded before its effect is shown. The screen shows the live run or a past time of the
+run. At a past time, inputs are refused.
 """
 
 import time
@@ -48,11 +49,14 @@ SLICE_TICKS: Final = 50
 SQL_SLICE_TICKS: Final = 5
 """Ticks per slice while T-SQL exceeds its share of work. Each tick takes some ms (engine/tsql/batches/work.py)."""
 IMMEDIATE_TASK_DEFAULT_S: Final = 0.05
-"""Initial value of `immediate_task_s`: three frames, for which no progress bar is needed. Assumed."""
+"""Default wall time that a background task may use before a progress bar is shown: three frames. Assumed."""
 
 
 class RunHost:
-    """Host of a run. A timer, a loop or a test calls `on_frame`, which advances the run."""
+    """Host of one run: it advances the run by the wall clock and applies inputs.
+
+    A timer, a loop or a test calls `on_frame`.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create a host. *clock* returns the wall time in seconds."""
@@ -153,7 +157,8 @@ class RunHost:
     def show_time(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run at *tick*, after all inputs of that tick, or before them with *before_inputs*.
 
-        A newer request replaces an older one. If the run cannot be rewound, emit `refused_batches` and return False.
+        A newer request replaces an older one. If the run cannot be rewound, emit `input_refused` and return
+        False.
         """
         history, work = self.history, self._task
         if history is None or (work is not None and self._requested_time is None):
@@ -201,10 +206,10 @@ class RunHost:
         skips_refused_inputs: bool = False,
         immediate_task_s: float | None = 0.0,
     ) -> None:
-        """Play *inputs* up to *tick* as a background task, then emit `is_loaded` with the history.
+        """Play *inputs* up to *tick* as a background task, then emit `run_loaded` with the history.
 
-        A difference from *hashes* is an error. *skips_refused_inputs*: skip refused inputs. *immediate_task_s*: as for
-        `run_task`.
+        A difference from *hashes* is an error. *skips_refused_inputs*: True to skip inputs that are refused.
+        *immediate_task_s*: as for `run_task`.
         """
         slices = replay_inputs(
             History(Drill(scenario, seed, mode)), inputs, tick, hashes, skips_refused_inputs
@@ -221,11 +226,12 @@ class RunHost:
         on_error: Callable[[Exception], None] | None = None,
         immediate_task_s: float | None = None,
     ) -> None:
-        """Run the background task *slices* between frames, emit `reports_progress`, and pass the result to *on_result*.
+        """Run the background task *slices* between frames, and pass its result to *on_result*.
 
-        Meanwhile, time is stopped and inputs are refused. *on_cancel* is called if the user cancels.
-        *on_error* receives an expected error; by default, it is shown. *immediate_task_s*: wall time before the
-        first frame, or None.
+        Emit `progress_changed` meanwhile. Time is stopped and inputs are refused. *on_cancel* is called if
+        the user cancels. *on_error* receives an expected error; by default, the error is shown.
+        *immediate_task_s*: wall time that the task may use before the first frame; None for the default of
+        the host.
         """
         self._stop_all_work()
         work = self._task = BackgroundTask(
@@ -356,7 +362,8 @@ class RunHost:
     def apply_input(self, line: str) -> bool:
         """Apply an input line now.
 
-        The line is on disk before its effects are shown. If that fails, emit `refused_batches` and return False.
+        The line is on disk before its effects are shown. If that fails, emit `input_refused` and return
+        False.
         """
         problem = self._apply_line(line)
         if problem:
@@ -432,7 +439,10 @@ class RunHost:
     def _advance_recorded(
         self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
     ) -> int:
-        """Advance with `_advance_and_answer`. In an exam, write each second to disk before the next second starts."""
+        """Advance the run. In an exam, write each second to disk before the next second starts.
+
+        Return the number of ticks that the run has advanced.
+        """
         if self.live_drill is None or self.live_drill.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S
@@ -516,7 +526,7 @@ class RunHost:
         return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
     def _report_open_question(self, drill: Drill) -> bool:
-        """If time is stopped until a question is answered, emit `refused_batches`. Return whether that is so."""
+        """Emit `input_refused` if an open question stops time. Return whether it does."""
         if holds := self._is_waiting_for_answer(drill):
             self.input_refused.emit(tr(inbox.ANSWER_FIRST_TEXT))
         return holds

@@ -65,7 +65,10 @@ class InputResult(Struct, frozen=True):
     journal_input: Input | None = None
     """Input in the journal; None if it was refused."""
     end_data: SqlDoneData | SessionData | None = None
-    """Data of the event in RESULT_EVENTS, for T-SQL with messages and result sets. None if the batch was lost."""
+    """Data of the event in RESULT_EVENT_BY_VERB, for T-SQL with messages and result sets.
+
+    None if the batch was lost.
+    """
     refusal: str = ""
     """Reason for the refusal as one sentence; empty if the input was accepted."""
 
@@ -112,7 +115,7 @@ class Inbox:
                 return
 
     def register_result_event(self, request: InputRequest, input_: Input) -> None:
-        """Complete *request* with the next event in RESULT_EVENTS of its query window."""
+        """Complete *request* with the next event in RESULT_EVENT_BY_VERB of its query window."""
         self._waiting.setdefault((RESULT_EVENT_BY_VERB[input_.verb], input_.args[0]), deque()).append(
             (request, input_)
         )

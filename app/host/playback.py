@@ -39,7 +39,9 @@ class BackgroundTask(Generic[Result_co]):
         self._deliver_result: Callable[[], None] | None = None
 
     def run_slices(self, has_time_left: Callable[[], bool]) -> bool:
-        """Run at least one slice, and more while *has_time_left* returns True. Return True at the end of the task.
+        """Run at least one slice, and more while *has_time_left* returns True.
+
+        Return True at the end of the task.
 
         Then call `deliver_result`.
         """

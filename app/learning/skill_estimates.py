@@ -1,4 +1,4 @@
-"""State of each skill: the results of the runs, and the probability that the learner still has the skill.
+"""Estimate of each skill: the results of the runs, and the probability that the learner still has the skill.
 
 The schedule is that of FSRS-6 with its default parameters (package fsrs), with one card for each skill. A
 drill is not a card: docs/learning.md describes the measurements behind this decision, and their gaps.
@@ -106,7 +106,7 @@ class PracticedRun(Struct, frozen=True):
 
 
 class SkillEstimate(Struct, frozen=True):
-    """State of one skill at a given time."""
+    """Estimate of one skill at a given time, from the learner's runs."""
 
     skill: Skill
     mastery: float
@@ -122,7 +122,7 @@ class SkillEstimate(Struct, frozen=True):
     learner.
     """
     last_practice_time: datetime | None
-    """End of the last such run; None if there is none."""
+    """End of the last run that is evidence for the skill; None if there is none."""
     due_time: datetime | None
     """Due time of the next review; None if the skill was never practiced."""
 
@@ -135,7 +135,7 @@ class _SkillState(Struct, frozen=True):
     """State of a skill directly after a run."""
 
     level: float = 0.0
-    """Skill shown in the runs, from 0 to 1."""
+    """Skill level shown in the runs, from 0 to 1."""
     card: Card | None = None
     """State of the FSRS card; None before the first run."""
     successes: int = 0

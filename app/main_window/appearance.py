@@ -47,7 +47,7 @@ LANGUAGE_CHOICES: Final = {settings.LANGUAGE.default: mark("System default"), **
 
 
 class AppearanceSettings(QObject):
-    """Appearance of the window, as the user has set it."""
+    """Appearance that the user has chosen. It stores each change and applies it to the window."""
 
     changed = Signal()
     """Signal: theme, text size or keys have changed."""
@@ -255,6 +255,7 @@ class AppearanceSettings(QObject):
         return settings.build_layout_key(f"{kind} {screen.width()}x{screen.height()}")
 
     def _on_narrow_changed(self) -> None:
+        """Store the layout for the previous width of the desk, and restore the layout for the new width."""
         self.store_layout()
         self.restore_layout()
 

@@ -117,7 +117,10 @@ class WindowAssembler(QObject):
         self._teams: TeamController | None = None
 
     def build_parts(self) -> Iterator[None]:
-        """Yield after each part, in the order in which the parts depend on each other."""
+        """Build all parts of the window, in the order in which they depend on each other.
+
+        Yield after each part.
+        """
         yield
         self._brief, self._debrief, self._history = BriefPage(), DebriefView(), RunHistoryPage()
         for page in (self._brief, self._debrief, self._history):
@@ -332,6 +335,7 @@ class WindowAssembler(QObject):
         )
 
     def _map_run_actions(self) -> dict[str, Callable[[], object]]:
+        """Return the actions of runs: name of an action -> function."""
         return {
             "drill.open": self._navigation.show_home,
             "drill.open_file": self._files.choose_file,
@@ -353,6 +357,7 @@ class WindowAssembler(QObject):
         }
 
     def _map_time_actions(self) -> dict[str, Callable[[], object]]:
+        """Return the actions of the clock and the timeline: name of an action -> function."""
         session, replay = self._session, self._replay
         return {
             "time.play": session.toggle_clock,
@@ -375,6 +380,7 @@ class WindowAssembler(QObject):
         }
 
     def _map_view_actions(self) -> dict[str, Callable[[], object]]:
+        """Return the actions of the views: name of an action -> function."""
         desk, topology, appearance = self._desk, self._topology, self._appearance
         return {
             **{f"view.{name}": partial(desk.focus_view, name) for name in docks.DOCK_NAMES},
@@ -395,6 +401,7 @@ class WindowAssembler(QObject):
         }
 
     def _map_help_actions(self) -> dict[str, Callable[[], object]]:
+        """Return the actions of the Help menu: name of an action -> function."""
         return {
             "help.here": self._help.show_help,
             "help.palette": self._commands.open,

@@ -82,7 +82,7 @@ class ClassController(QObject):
     help_wanted = Signal()
     """Signal: F1 was pressed in the instructor station or in a dialog of a class."""
     _class_checked = Signal(object)
-    """Signal with the findings of `check_class`, emitted by its thread."""
+    """Signal: results of `check_class`, emitted by its thread."""
 
     def __init__(
         self,

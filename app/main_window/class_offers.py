@@ -15,7 +15,10 @@ from engine.json_text import parse_json
 
 
 class StoredSeat(Struct, frozen=True):
-    """Entries of the join dialog that a person needs to return to a seat."""
+    """Seat in which the person took part last.
+
+    It consists of the entries of the join dialog, and whether the person was still in the class.
+    """
 
     code: str = ""
     name: str = ""

@@ -57,13 +57,16 @@ CONFIRMED_ACTIONS: Final = {
     "drill.finish": "finish",
     "drill.quit": "quit",
 }
-"""Actions of the window that need a confirmation during a run -> key in QUESTIONS."""
+"""Actions of the window that need a confirmation during a run -> key in CONFIRMATION_TEXTS."""
 
 CONFIRMED_VERBS: Final = {"finish": "finish", "hint": "hint"}
-"""Verbs of input lines from panels that need a confirmation -> key in QUESTIONS. Typed lines need none."""
+"""Verbs of input lines from panels that need a confirmation -> key in CONFIRMATION_TEXTS.
+
+Typed lines need none.
+"""
 
 CONFIRMED_CLASS_VERBS: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
-"""Verbs of console lines from the instructor station that need a confirmation -> key in QUESTIONS."""
+"""Verbs of console lines that need a confirmation in the instructor station -> key in CONFIRMATION_TEXTS."""
 
 
 class ConfirmationDialogs(QObject):
@@ -140,8 +143,8 @@ class ConfirmationDialogs(QObject):
     ) -> None:
         """Ask the question with the key *question_key*, and call *callback* if the user agrees.
 
-        A second question replaces the first. *third_callback* is called for the third answer. *text_values* are
-        inserted into the text.
+        A second question replaces the first. *third_callback* is called for the third answer. *text_values*
+        are inserted into the text.
         """
         if self.box is not None:
             self.box.reject()

@@ -350,7 +350,7 @@ class DebriefController(WindowPart):
         self._pending_exports = []
 
     def handle_page_change(self) -> None:
-        """Cancel the analysis when another page is shown instead of the debrief."""
+        """Cancel the analysis if a page other than the debrief is shown."""
         if self._navigation.is_page_shown(self._page) or not self._analysis.is_running:
             return
         self._analysis.cancel_task()

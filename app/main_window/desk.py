@@ -54,7 +54,7 @@ FLOATING_DOCK_MIN_UNITS: Final = (20, 10)
 LEFT_AREA_WIDTH_MIN_UNITS: Final = 13.0
 """Minimum width of the left area in line heights. A goal must be readable with large text."""
 LEFT_AREA_SHARE_MAX: Final = 0.3
-"""Maximum share of the desk's width that LEFT_UNITS may take."""
+"""Maximum share of the desk's width that LEFT_AREA_WIDTH_MIN_UNITS may take."""
 RESIZE_JUMP_MIN_PX: Final = 100
 """Minimum change of the desk's size that means a maximized or restored window, not a dragged edge."""
 FONT_REFRESH_FACTOR: Final = 1.0005
@@ -558,7 +558,10 @@ class Desk(QMainWindow):
         return self._sized
 
     def save_layout(self) -> QByteArray:
-        """Return the layout of the desk for `restore_layout`. Panels that the run has closed count as open."""
+        """Return the layout of the desk for `restore_layout`.
+
+        Panels that the run has closed count as open.
+        """
         self.unzoom_panel()
         for name in self._closed_panels:
             self.docks[name].setVisible(True)

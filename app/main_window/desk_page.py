@@ -127,7 +127,7 @@ FACTS_WIDTH_MIN_CHARACTERS: Final = 24
 
 
 class RunFactsLabel(QLabel):
-    """Status bar label with facts about the current run: mode, seed, and whether it is recorded."""
+    """Label in the status bar with facts about the current run: mode, seed, and whether it is recorded."""
 
     def __init__(self, play: RunController) -> None:
         super().__init__()

@@ -79,7 +79,7 @@ class IntroductionController(WindowPart):
         self._play.start_first_run(scenario, first_run.START_TICK)
 
     def handle_page_change(self) -> None:
-        """End the introduction if another page than the desk is shown."""
+        """End the introduction if a page other than the desk is shown."""
         if self._drill is not None and not self._navigation.on_desk:
             self._reset()
 
@@ -226,13 +226,16 @@ class IntroductionController(WindowPart):
         return rect.translated(widget.mapTo(self._window, QPoint(0, 0))).intersected(self._window.rect())
 
     def _find_parts(self) -> tuple[QWidget, dict[str, QRect]]:
-        """Return the visible picture, which is the stage or the topology, and the rectangles of its cards."""
+        """Return the stage or the topology, whichever is visible, and the rectangles of its cards by name."""
         if self._stage.isVisible():
             return self._stage.canvas, self._stage.canvas.find_part_rects()
         return self._topology, dict(self._topology.list_card_rects())
 
     def _list_obstacles(self) -> list[QRect]:
-        """Return the rectangles that a caption should not cover: cards, and everything around the picture."""
+        """Return the rectangles that a caption should not cover.
+
+        They are the cards, and everything outside the stage or the topology.
+        """
         window = self._window.rect()
         widget, rects = self._find_parts()
         box = widget.rect().translated(widget.mapTo(self._window, QPoint(0, 0)))

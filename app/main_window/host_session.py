@@ -15,7 +15,10 @@ FRAME_INTERVAL_MS: Final = 16
 
 
 class HostSession(QObject):
-    """`Host` inside Qt. Each signal corresponds to the notification of the host with the same name."""
+    """Host of a run in the window's event loop. A timer runs its frames.
+
+    Each Qt signal repeats the signal of `RunHost` with the same name.
+    """
 
     drill_changed = Signal(object)
     world_changed = Signal(object)

@@ -20,7 +20,7 @@ from engine.drill.running.drill import Drill
 
 
 class CardPositionStore(WindowPart):
-    """Storage of the positions to which the user has moved cards of a scenario."""
+    """Store of the positions to which the user has moved the cards of a scenario."""
 
     def __init__(self, shared: SharedParts, topology: TopologyView) -> None:
         super().__init__(shared)
@@ -162,7 +162,10 @@ def _parse_scale(text: str) -> float:
 
 
 class TopologyNoteStore(WindowPart):
-    """Notes on the topology. They are loaded at the start of a drill and stored when the user leaves it."""
+    """Store of the notes on the topology.
+
+    Notes are loaded at the start of a drill and stored when the user leaves it.
+    """
 
     def __init__(self, shared: SharedParts, topology: TopologyView, pages: PageStack) -> None:
         super().__init__(shared)

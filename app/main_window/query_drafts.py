@@ -50,7 +50,7 @@ OPEN_WINDOW_PREFIX, CLOSED_WINDOW_PREFIX = "tabs", "closed"
 
 
 class QueryDraftStore(WindowPart):
-    """Storage of the texts in the query windows, separately for each run."""
+    """Store of the texts in the query windows, separately for each run."""
 
     message_ready = Signal(str)
     """Signal with the reason why drafts could not be stored."""

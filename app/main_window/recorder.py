@@ -86,10 +86,7 @@ class ClassRunRecorder:
 
 
 class RetryingRecorder:
-    """Recorder of a run that could not be recorded at its start.
-
-    It repeats the attempt and then stores the whole run.
-    """
+    """Recorder that starts a failed recording again at each entry. It then stores the whole run."""
 
     def __init__(self, create_recorder: Callable[[], ProfileRecorder]) -> None:
         """Create a recorder. *create_recorder* records the whole run so far, or raises RecordingError."""

@@ -132,7 +132,7 @@ MARK_TOLERANCE_S: Final = 0.005
 
 
 class ReplayController(WindowPart):
-    """Connection of the timeline and the replay bar to the session."""
+    """Controller of the timeline and of the bar for past times. It shows the time that the user selects."""
 
     debrief_requested = Signal()
     """Signal: the user returns from a finished run to its debrief."""
@@ -211,7 +211,10 @@ class ReplayController(WindowPart):
             self._show_requested_time(wanted_s)
 
     def _show_requested_time(self, t_s: float) -> None:
-        """Show a time of the run. During a background task, `_read_stored_entries` executes the request later."""
+        """Show a time of the run.
+
+        While a background task runs, `_show_latest_request` executes the request later.
+        """
         if math.isinf(t_s):
             self._session.show_latest()
         else:

@@ -54,7 +54,7 @@ class RunController(QObject):
     reflection_finished = Signal(object)
     """Signal: the person's `Reflection` on the run, or None."""
     recording_recovered = Signal(object)
-    """Signal: drill whose recording failed at its start and which is now recorded completely."""
+    """Signal: drill whose recording failed at its start and is now complete."""
 
     def __init__(self, session: HostSession, profile: Profile | None, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -102,7 +102,7 @@ def suggest_name(drill: Drill) -> str:
 
 
 class RunToScenarioConverter(WindowPart):
-    """Conversion of the current run, or of the run in the debrief, to a scenario file."""
+    """Converter of the current run, or of the run in the debrief, to a scenario file."""
 
     def __init__(self, shared: SharedParts, saver: ScenarioSaver) -> None:
         super().__init__(shared)

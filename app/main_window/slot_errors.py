@@ -29,6 +29,7 @@ REPEAT_SUPPRESSION_S: Final = 30.0
 """Wall time for which another error at the same place in the code is not shown."""
 
 ExceptionHook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+"""Exception hook, as in `sys.excepthook`."""
 
 
 class SlotErrorHook:

@@ -30,7 +30,7 @@ CHECKS_PER_UPDATE: Final = 25
 
 
 class SqlClientPorts(WindowPart):
-    """Ports for SQL clients, and the list of connected clients.
+    """Ports through which SQL clients connect to the run, and the list of connected clients.
 
     Requests of clients are inputs of the run. A timer serves the sockets in the window's thread, so that no
     other thread reads the world while it changes.

@@ -33,7 +33,7 @@ COLUMN_WIDTH_RATIOS: Final = (250, 640, 470)
 
 
 class TeamDesk(QWidget):
-    """Window of a team role. It resembles the desk of a seat, without objects that the role may not see or use."""
+    """Window with the desk of a team role. It shows only objects that the role may see or use."""
 
     line_sent = Signal(str)
     """Signal: input line without the role."""

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class ToolPageController(QObject):
-    """Link planner, and comparison with published figures. A run is paused while the page is open."""
+    """Controller of the link planner and of the comparison with published figures.
+
+    A run is paused while one of these pages is open.
+    """
 
     def __init__(self, navigation: PageNavigation, parent: QObject) -> None:
         super().__init__(parent)
@@ -56,7 +59,7 @@ class ToolPageController(QObject):
 
 
 class ProgressPageController(WindowPart):
-    """Page with skills and recommended drills. A run is paused while the page is open."""
+    """Controller of the page with skills and recommended drills. A run is paused while the page is open."""
 
     def __init__(
         self, shared: SharedParts, navigation: PageNavigation, choice: DrillSelectionController

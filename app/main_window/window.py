@@ -100,7 +100,7 @@ class MainWindow(QMainWindow):
     """Window of one learner: menus, pages, notice and status bar. Its parts provide the contents."""
 
     parts_needed = Signal()
-    """Signal: a part that is not loaded yet is required immediately."""
+    """Signal: a part of the window that is not loaded yet is required immediately."""
     parts_loaded = Signal()
     """Signal: all parts are loaded."""
     scenario_given = Signal(object)

@@ -166,7 +166,7 @@ VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 
 
 class EncryptionOption(IntEnum):
-    """TLS option of one side [MS-TDS 2.2.6.5]."""
+    """Encryption option of one side in PRELOGIN [MS-TDS 2.2.6.5]."""
 
     LOGIN = 0
     """ENCRYPT_OFF: only the login is encrypted."""

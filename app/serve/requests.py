@@ -62,9 +62,9 @@ READ_ONLY_CONCURRENCY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
 FETCH_ADJUSTED: Final = 2
 CURSOR_CLOSED: Final = 16
-"""Return status. FETCH_ADJUSTED: the fetch had to start at the first row.
+"""Return status of a fetch.
 
-CURSOR_CLOSED: a fast-forward cursor has closed.
+FETCH_ADJUSTED: the fetch had to start at the first row. CURSOR_CLOSED: a fast-forward cursor has closed.
 """
 
 
@@ -141,7 +141,7 @@ class OpenCursors(Struct):
     """Last assigned cursor number. Numbers start high, so that they cannot be mistaken for positions."""
 
     def add_cursor(self, result: ReportRow) -> int:
-        """Open a cursor over *result*, and return its handle."""
+        """Add an open cursor over *result*, and return its handle."""
         self.last_number += 1
         self.open_cursors[self.last_number] = ApiCursor(result)
         return self.last_number

@@ -41,11 +41,11 @@ async def serve_run(
     browser: bool = False,
     is_broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over, *lines* end, or *is_broken* returns that it cannot be recorded.
+    """Play *drill* at *speed* until it is over, or until *lines* end.
 
-    *show_line* receives a line of JSON with the addresses, and then a line for each event. *show_certificate* receives the
-    certificate in PEM before that. *browser*: clients may query instances by name. Raises
-    PortUnavailableError.
+    The run also ends if *is_broken* returns that it cannot be recorded. *show_line* receives a line of JSON
+    with the addresses, and then a line for each event. *show_certificate* receives the certificate in PEM
+    before that. *browser*: clients may query instances by name. Raises PortUnavailableError.
     """
     loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     host, thread, unwritten_lines = RunHost(), threading.get_ident(), list[str]()
@@ -184,7 +184,7 @@ SqlClient is also suitable for Management Studio's field for additional paramete
 
 
 def format_connection_string(tool: str, address: SqlAddress) -> str:
-    """Format the connection string of *tool*, one of TOOLS."""
+    """Format the connection string of *tool*, one of CONNECTION_STRING_TEMPLATES."""
     return CONNECTION_STRING_TEMPLATES[tool].format(
         host=address.host,
         port=address.port,

@@ -105,11 +105,11 @@ class PortState(Enum):
     ANSWERS = "answers"
     REFUSES = "refuses"
     SILENT = "silent"
-    """The operating system accepts connections, but the instance sends no data."""
+    """State in which the operating system accepts connections, but the instance sends no data."""
     UNREACHABLE = "dark"
-    """Packets are dropped, so that no connection is established.
+    """State in which packets are dropped, so that no connection is established.
 
-    If the system cannot drop them, equal to SILENT.
+    If the system cannot drop packets, this state is equal to SILENT.
     """
 
 
@@ -155,7 +155,7 @@ class BlackholePort:
 
 
 class SqlPorts:
-    """All ports of a run, with their connections."""
+    """Ports of all instances and listeners of a run, with their connections."""
 
     def __init__(self, host: RunHost) -> None:
         self.password = secrets.token_hex(12)

@@ -26,7 +26,7 @@ TLS_FIRST_BYTE: Final = 0x16
 
 
 class TlsContexts(Struct, frozen=True):
-    """TLS certificate and contexts of the instances. All instances of a run share one certificate."""
+    """TLS contexts of the instances, with their certificate. All instances of a run share one certificate."""
 
     certificate: str
     """Certificate in PEM, for clients that verify it."""
@@ -50,7 +50,7 @@ def create_tls_contexts(address: str) -> TlsContexts:
 
 
 class TdsTransport:
-    """Connection that sends packets and receives bytes. It hides whether TLS is used."""
+    """Transport of one connection: it sends packets and receives bytes, with or without TLS."""
 
     def __init__(self, pipe: SocketStream) -> None:
         self._pipe = pipe
@@ -165,7 +165,7 @@ DROP_FILTER: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
 
 
 class SocketStream(asyncio.Protocol):
-    """Connection whose received bytes one task at a time reads."""
+    """Byte stream of one socket. Only one task at a time may read from it."""
 
     def __init__(self, on_connected: Callable[[SocketStream], object]) -> None:
         """Create a pipe. *on_connected* is called when the connection is established."""

@@ -385,7 +385,7 @@ def build_columns(result: ReportRow, tds: int) -> list[WireColumn]:
 
 
 def encode_result_set(result: ReportRow, tds: int) -> bytes:
-    """Encode COLMETADATA [MS-TDS 2.2.7.4] and the rows of a result set."""
+    """Encode a result set: COLMETADATA [MS-TDS 2.2.7.4] and the rows."""
     columns = build_columns(result, tds)
     metadata = _encode_metadata(result["columns"], columns, tds, nullable=result.get("nullable", ()))
     return metadata + _encode_rows(columns, result["rows"], tds)

@@ -157,6 +157,7 @@ SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 BACKUPS_MAX: Final = 3
 """Number of backups that are kept."""
 MIGRATIONS_FOLDER = Path(__file__).with_name("migrations")
+"""Folder with the migration scripts of the profile."""
 
 
 class ProfileDatabase(Struct, frozen=True):

@@ -58,7 +58,7 @@ class Profile:
         journal: Sequence[JournalLine] = (),
         tick: int = 0,
     ) -> RunId:
-        """Record a new run. The run stays unfinished until `apply_pending_input` or `abandon_run`.
+        """Record a new run. The run stays unfinished until `finish_run` or `abandon_run`.
 
         If the run is already in progress, pass its *journal* and current *tick*; all is stored in one
         transaction. Raises ValueError unless 0 <= *seed* < 2**63.
@@ -165,7 +165,7 @@ class Profile:
             return {}
 
     def list_lost_run_messages(self) -> list[str]:
-        """Return a message if the last run in progress is missing from the database; otherwise an empty list."""
+        """Return a message if the database does not contain the last run in progress; else an empty list."""
         if self._stored_mark is None:
             return []
         with self._database.run_transaction() as db:

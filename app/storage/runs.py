@@ -14,6 +14,7 @@ from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, par
 from app.words.language import tr
 
 RunId = NewType("RunId", int)
+"""ID of a run in the profile."""
 
 
 class JournalLine(Struct, frozen=True):
@@ -134,13 +135,16 @@ def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
 def list_unfinished_runs(
     db: sqlite3.Connection, journal_mark: JournalMark | None = None
 ) -> list[UnfinishedRun]:
-    """Return the unfinished runs, newest first. A run with fewer lines than its *journal_mark* has a `failure_reason`."""
+    """Return the unfinished runs, newest first.
+
+    A run with fewer lines than its *journal_mark* has a `problem`.
+    """
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read_run(db, run, journal_mark) for run in runs]
 
 
 def find_lost_runs(db: sqlite3.Connection, journal_mark: JournalMark) -> list[str]:
-    """Return a sentence if the run of *journal_mark* is missing from the database; otherwise an empty list."""
+    """Return a message if the run of *journal_mark* is missing from the database; else an empty list."""
     if db.execute("SELECT 1 FROM run WHERE id = ?", (journal_mark.run_id,)).fetchone():
         return []
     return [

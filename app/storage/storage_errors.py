@@ -1,4 +1,7 @@
-"""Errors of the profile's file or disk as sentences for users, and the mark that detects lost journal lines."""
+"""Errors of the profile's file or disk as sentences for users, and the journal mark.
+
+The journal mark detects lost lines of a journal.
+"""
 
 import contextlib
 import os
@@ -106,9 +109,9 @@ class JournalMark(Struct, frozen=True):
 
 
 def write_journal_mark(folder: Path, run_id: int, lines: int) -> None:
-    """Store the number of lines of the run.
+    """Store the number of lines of the run in the journal mark.
 
-    Errors are ignored, because the lines are already in the database.
+    Ignore errors: the lines are already in the database.
     """
     if is_special_file(folder / JOURNAL_MARK_FILE_NAME):
         return
@@ -123,7 +126,7 @@ def write_journal_mark(folder: Path, run_id: int, lines: int) -> None:
 
 
 def read_journal_mark(folder: Path) -> JournalMark | None:
-    """Return the mark; None if it is missing or invalid."""
+    """Return the journal mark; None if it is missing or invalid."""
     if is_special_file(folder / JOURNAL_MARK_FILE_NAME):
         return None
     try:
@@ -135,6 +138,6 @@ def read_journal_mark(folder: Path) -> JournalMark | None:
 
 
 def remove_journal_mark(folder: Path) -> None:
-    """Remove the mark, because a new database does not contain the runs of an old one."""
+    """Remove the journal mark, because a new database does not contain the runs of an old one."""
     with contextlib.suppress(OSError):
         (folder / JOURNAL_MARK_FILE_NAME).unlink()

@@ -15,11 +15,11 @@ RESOURCE_STATE_COLORS: Final = {
     ResourceState.FAILED: "bad",
     ResourceState.OFFLINE: "bad",
 }
-"""State of a role, resource or witness -> tone. Other states have the tone "warn"."""
+"""State of a role, resource or witness -> color name. Other states have the color name "warn"."""
 
 
 NODE_STATE_COLORS: Final = {mark("Up"): "ok", mark("Paused"): "warn", mark("Down"): "bad"}
-"""State of a node -> tone."""
+"""State of a node -> color name."""
 
 
 class ClusterRow(Struct, frozen=True):

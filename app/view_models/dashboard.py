@@ -40,7 +40,7 @@ STATE_LABELS: Final = {
 """Synchronization state -> spelling in Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 SEVERITY_COLORS: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
-"""Severity of an issue -> tone."""
+"""Severity of an issue -> color name."""
 
 
 Issue = tuple[str, str]
@@ -58,7 +58,10 @@ DATABASE_NOT_HEALTHY_ISSUE: Final = (
 )
 DATABASE_SUSPENDED_ISSUE: Final = (WARNING, mark("Availability database is suspended."))
 UNSYNCHRONIZED_REPLICAS_ISSUE: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
-"""Last of the built-in policies. They are in the order of their message numbers, 41401 to 41425."""
+"""Issue of unsynchronized replicas, the last of the built-in policies.
+
+The policies are in the order of their message numbers, 41401 to 41425.
+"""
 
 
 class ReplicaRow(Struct, frozen=True):
@@ -310,6 +313,10 @@ def _build_replica_row(
 def _list_states(
     world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
 ) -> list[tuple[str, SyncState]]:
+    """Return (database, synchronization state) of each copy on *replica*.
+
+    The states are those in the knowledge of the server of *state*.
+    """
     is_own = replica.server == state.server
     copies = replicas.list_group_copies(world, state.server, group.guid)
     return [

@@ -1,4 +1,4 @@
-"""Signs, notes and links of availability groups and clusters for the topology picture. Without Qt."""
+"""Indicators, notes and links of availability groups and clusters for the topology. Without Qt."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -32,8 +32,9 @@ _LISTENER_INDICATORS: Final = {
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
 }
-"""State of the group's cluster role -> text and tone of the listener. A role without an entry is failing
-over.
+"""State of the group's cluster role -> text and color name of the listener.
+
+A role without an entry is failing over.
 """
 
 _POWER_INDICATORS: Final = {
@@ -65,7 +66,7 @@ def get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | N
 
 
 def list_secondary_indicators(world: World, copy: DatabaseCopy) -> Iterator[StatusIndicator]:
-    """Yield the signs of a secondary copy: whether it is failover ready, and whether it is readable."""
+    """Yield the indicators of a secondary copy: whether it is failover ready, and whether it is readable."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
         return
@@ -100,7 +101,7 @@ def get_node_name(world: World, server: Instance) -> str:
 
 
 def list_listener_indicators(world: World, server: Instance) -> Iterator[StatusIndicator]:
-    """Yield a sign for each listener whose cluster role is on the instance's node."""
+    """Yield an indicator for each listener whose cluster role is on the instance's node."""
     for _, cluster_role in roles.iterate_roles(world):
         group = (
             replicas.find_group(world, server.name, cluster_role.name)
@@ -140,7 +141,7 @@ def _list_node_notes(world: World, name: str) -> Iterator[str]:
 
 
 def list_computer_displays(world: World) -> Iterator[ServerDisplay]:
-    """Yield the faces of computers without their own instance: file servers and nodes of FCIs."""
+    """Yield the display data of computers without their own instance: file servers and nodes of FCIs."""
     with_instance = {instance.name for instance in world.instances.values()}
     computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for index, computer in enumerate(computers, len(world.instances)):
@@ -173,7 +174,7 @@ def _list_share_states(world: World, computer: str) -> Iterator[bool]:
 
 
 def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusIndicator]:
-    """Yield a sign for each cluster role that a node owns."""
+    """Yield an indicator for each cluster role that a node owns."""
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:
             tone = _RESOURCE_COLOR_NAMES.get(cluster_role.state, "warn")

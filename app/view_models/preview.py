@@ -19,8 +19,9 @@ from engine.model import World
 from engine.verbs.input_lines import parse_input_line
 
 NAMED_DATABASES_MAX: Final = 4
-"""Maximum number of databases that are listed by name. More are only counted, because their names would cover
-the picture.
+"""Maximum number of databases that are listed by name.
+
+Further databases are only counted, because their names would cover the topology.
 """
 
 
@@ -94,6 +95,7 @@ def _collect_displays(contents: TopologyContents) -> dict[ActionTarget, tuple[ob
 
 
 def _collect_content(display: ServerDisplay | ClientDisplay | LinkDisplay) -> tuple[object, ...]:
+    """Return the values of all fields of *display*, to compare them before and after an action."""
     return tuple(getattr(display, field.name) for field in fields(display))
 
 

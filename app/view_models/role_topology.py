@@ -1,4 +1,4 @@
-"""Topology picture for one role of a team, reduced to the facts that the role can see."""
+"""Topology for one role of a team, reduced to the facts that the role can see."""
 
 from typing import Final
 

@@ -186,6 +186,10 @@ def _format_difference(
     format_value: Callable[[float], str],
     more_is_better: bool | None,
 ) -> tuple[str, str]:
+    """Return the difference as text, and BETTER or WORSE as a judgment of the right run.
+
+    Both texts are empty if the values are equal.
+    """
     if left_value is None or right_value is None or format_value(left_value) == format_value(right_value):
         return "", ""
     delta = right_value - left_value

@@ -233,7 +233,7 @@ def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def find_protection(scenario: Scenario | None) -> str:
-    """Return the technology that protects a drill's databases, a key of `UNPROTECTED_TEXT`.
+    """Return the technology that protects a drill's databases: mirroring, ag, fci or mixed.
 
     The result is empty without protection.
     """
@@ -327,6 +327,7 @@ TIMELINE_EVENT_KINDS: Final = (
 
 
 def _classify_event(event: ReportRow) -> Iterator[tuple[str, str]]:
+    """Yield (kind of marker, text) for each marker of an event."""
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))

@@ -70,7 +70,7 @@ class CounterColumns:
     def count_known_samples(self, samples: Samples, count: int) -> int:
         """Set *samples* as the source, and return how many of its first *count* entries are already known.
 
-        `add` appends the other entries.
+        `add_entries` appends the other entries.
         """
         if self.samples is None or samples is not self.samples:
             self.count = (

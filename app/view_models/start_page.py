@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PASS_SCORE_MIN: Final = 60.0
-"""Points that pass a drill, the same limit as RATINGS in app/learning/skill_estimates.py."""
+"""Points that pass a drill, the same limit as RATING_LIMITS in app/learning/skill_estimates.py."""
 
 SHORT_LABELS: Final = {
     "mirroring": mark("Mirroring"),
@@ -189,14 +189,14 @@ class DrillFilters(Struct, frozen=True):
     technology: str | None = None
     version: str | None = None
     duration: int | None = None
-    """Index into DURATIONS; None means any duration."""
+    """Index into DURATION_CHOICES; None means any duration."""
     level: str | None = None
     """Difficulty; None means any difficulty."""
     not_passed: bool = False
     """True to show only drills that the learner has not passed."""
     search: str = ""
     order: int = 0
-    """Index into ORDERS."""
+    """Index into CARD_ORDERS."""
 
     def is_match(self, card: DrillCard) -> bool:
         """Return whether *card* matches every filter. The search is not checked; `filter_cards` applies it."""

@@ -1,8 +1,6 @@
-"""Contents of the topology and its table: a face, which is plain display data, for every object of a world.
+"""Builder of the topology's contents: display data for every object of a world. No Qt.
 
-No Qt.
-
-The canvas, tooltips, screen reader texts and tests all use these faces.
+The canvas, the table, tooltips, screen reader texts and tests all use these data.
 """
 
 from collections.abc import Iterator
@@ -65,7 +63,10 @@ class HasPermissions(HasWorld, Protocol):
 
 
 def build_topology_contents(world: World, open_database: str = "") -> TopologyContents:
-    """Return the faces of all objects in *world*. Copies of *open_database* are always shown in full."""
+    """Return the display data of all objects in *world*.
+
+    Copies of *open_database* are always shown in full.
+    """
     return TopologyContents(
         servers=tuple(build_server_displays(world, open_database)),
         clients=tuple(build_client_displays(world)),
@@ -74,19 +75,22 @@ def build_topology_contents(world: World, open_database: str = "") -> TopologyCo
 
 
 def build_server_displays(world: World, open_database: str = "") -> Iterator[ServerDisplay]:
-    """Yield the faces of all instances, then those of computers without an instance."""
+    """Yield the display data of all instances, then of computers without an instance."""
     for index, server in enumerate(world.instances.values()):
         yield _build_server_display(world, server, index, open_database)
     yield from group_topology.list_computer_displays(world)
 
 
 def build_client_displays(world: World) -> Iterator[ClientDisplay]:
-    """Yield the faces of all clients."""
+    """Yield the display data of all clients."""
     return (_build_client_display(world, client) for client in world.clients.values())
 
 
 def list_copy_displays(world: World, truth: bool = True) -> list[CopyDisplay]:
-    """Return the faces of all copies, including those in grids. If *truth* is False, their states are hidden."""
+    """Return the display data of all copies, including those in grids.
+
+    If *truth* is False, their states are hidden.
+    """
     faces = [_build_copy_display(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
@@ -94,7 +98,7 @@ def list_copy_displays(world: World, truth: bool = True) -> list[CopyDisplay]:
 def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
     """Return *contents* with only the facts that are visible without a query: names, power and complaints.
 
-    Exams use this picture.
+    Exams use the result.
     """
     return TopologyContents(
         servers=tuple(
@@ -142,7 +146,7 @@ POWER_OFF_INDICATOR: Final = StatusIndicator(mark("power off"), "bad", "cross")
 NODE_DOWN_INDICATOR: Final = StatusIndicator(mark("node is down"), "bad", "cross")
 """Status of a failover cluster instance whose node is powered off."""
 POWERLESS_INDICATORS: Final = (POWER_OFF_INDICATOR, NODE_DOWN_INDICATOR)
-"""Signs of servers without power."""
+"""Indicators of servers without power."""
 HUNG_INDICATOR: Final = StatusIndicator(mark("does not respond"), "bad", "hourglass")
 _POWER_ON_INDICATOR: Final = StatusIndicator(mark("power on"), "idle", "dot")
 _QUERY_INDICATOR: Final = StatusIndicator(mark("query the server"), "idle", "single")
@@ -153,7 +157,7 @@ BOOTING_INDICATOR: Final = StatusIndicator(mark("booting"), "warn", "hourglass")
 
 
 def get_status_indicator(world: World, server: Instance) -> StatusIndicator:
-    """Return one sign for power, service and responsiveness."""
+    """Return one indicator for power, service and responsiveness."""
     if not world.computers[server.computer].powered:
         return NODE_DOWN_INDICATOR if server.clustered else POWER_OFF_INDICATOR
     if server.hung:
@@ -200,6 +204,7 @@ def _build_server_display(world: World, server: Instance, index: int, open_datab
 
 
 def _list_witness_views(world: World, server: Instance) -> list[tuple[str, bool]]:
+    """Return (partner, connected) for each partner that *server* knows as a witness."""
     if not server.answering:
         return []
     seen_partners: dict[str, bool] = {}
@@ -291,7 +296,7 @@ def _get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | 
 
 
 def _get_cell_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator:
-    """Return the only sign of a copy that is shown as a cell of a grid."""
+    """Return the only indicator of a copy that is shown as a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE_INDICATOR
     return _get_state_indicator(world, copy) or _DATABASE_STATE_INDICATORS[copy.db_state]
@@ -437,6 +442,7 @@ def _get_precedence(world: World, copy: DatabaseCopy) -> int:
 
 
 def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Yield (client, server, "client") for each server that a client uses or knows."""
     for client in world.clients.values():
         target_server = (
             client.connected_to or clients.resolve_client_login(world, client, client.data_source)[0]
@@ -461,7 +467,7 @@ LOG_LINK_KINDS: Final = ("mirroring", "replica")
 def _build_link_display(
     world: World, a: str, b: str, kind: str, beliefs_connected: list[bool]
 ) -> LinkDisplay:
-    """Return the face of a link.
+    """Return the display data of a link.
 
     *beliefs_connected*: for each end of each session, True if this end considers the other one connected.
     """

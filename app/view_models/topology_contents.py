@@ -1,4 +1,7 @@
-"""Contents of cards, links and rows as plain data, without Qt. Text, shape and tone express every fact."""
+"""Display data of the topology: servers, copies, links and applications as plain data, without Qt.
+
+Text, shape and color express every fact, so that no fact depends on color alone.
+"""
 
 from collections import Counter
 from typing import Final
@@ -10,12 +13,12 @@ from app.words.language import mark, tr, trn
 
 
 class StatusIndicator(Struct, frozen=True):
-    """Fact that is expressed by text, shape and tone, so that it is readable without color."""
+    """Indicator of one fact by text, shape and color, so that it is readable without color."""
 
     text: str
     """Text that `label` translates. SQL Server's own terms are the same in every language."""
     color_name: str
-    """Name of a color token of the theme: ok, warn, bad, info or idle."""
+    """Name of a theme color: ok, warn, bad, info or idle."""
     shape: str
     """Name of the drawn shape, for example check, cross, pause, cycle, dot, ring, hourglass or warning."""
     short: str = ""
@@ -31,7 +34,7 @@ SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
 
 
 class QueueDisplay(Struct, frozen=True):
-    """Send queue of the principal, or redo queue of the mirror."""
+    """Display data of a queue: send queue of the principal, or redo queue of the mirror."""
 
     name: str
     kb: float
@@ -60,7 +63,7 @@ class QueueDisplay(Struct, frozen=True):
 
 
 class CopyDisplay(Struct, frozen=True):
-    """Display of a database copy in its current state."""
+    """Display data of a database copy in its current state."""
 
     server: str
     database: str
@@ -71,7 +74,7 @@ class CopyDisplay(Struct, frozen=True):
     safety: str | None
     """Safety of the session, FULL or OFF; None without a session."""
     indicators: tuple[StatusIndicator, ...]
-    """Signs for service, quorum and witness connection, if they apply to this copy."""
+    """Indicators of service, quorum and witness connection, if they apply to this copy."""
     queue: QueueDisplay | None
 
     @property
@@ -98,7 +101,7 @@ SERVER_KIND_LABELS: Final = {
 
 
 class ServerDisplay(Struct, frozen=True):
-    """Display of a server with its instance and databases."""
+    """Display data of a server with its instance and databases."""
 
     name: str
     kind: str
@@ -111,8 +114,9 @@ class ServerDisplay(Struct, frozen=True):
     grid: tuple[tuple[str, StatusIndicator], ...]
     """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
     witness_indicators: tuple[StatusIndicator, ...]
-    """For a witness, the state of the partners in its knowledge; for a node without an instance, its
-    resources.
+    """Indicators in place of databases.
+
+    For a witness: the state of the partners in its knowledge. For a node without an instance: its resources.
     """
     faults: tuple[str, ...]
     """Faults of the computer: unplugged cables, slow disks, closed ports."""
@@ -137,7 +141,7 @@ class ServerDisplay(Struct, frozen=True):
 
 
 class ClientDisplay(Struct, frozen=True):
-    """Display of a client application."""
+    """Display data of a client application."""
 
     name: str
     status: StatusIndicator
@@ -153,7 +157,7 @@ class ClientDisplay(Struct, frozen=True):
 
 
 class LinkDisplay(Struct, frozen=True):
-    """Display of the network between two computers, and of the connection that uses it."""
+    """Display data of the network between two computers, and of the connection that uses it."""
 
     a: str
     b: str
@@ -186,7 +190,7 @@ class LinkDisplay(Struct, frozen=True):
 
 
 class TopologyContents(Struct, frozen=True):
-    """Complete contents of the topology canvas at one time."""
+    """Complete contents of the topology at one time."""
 
     servers: tuple[ServerDisplay, ...]
     clients: tuple[ClientDisplay, ...]

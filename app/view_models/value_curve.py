@@ -29,7 +29,7 @@ SEGMENT_STYLES: Final = {
     "mistake": (mark("mistake"), "warn"),
     "blunder": (mark("blunder"), "bad"),
 }
-"""Label of an action or wait -> name and tone."""
+"""Label of an action or wait -> displayed name and color name."""
 
 ACTION_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
@@ -50,7 +50,10 @@ def format_points(points: float) -> str:
 
 
 def list_legend_entries() -> tuple[tuple[str, str], ...]:
-    """Return (tone, text) for each color of the curve. The tone is empty where no points are lost."""
+    """Return (color name, text) for each color of the curve.
+
+    The color name is empty where no points are lost.
+    """
     labels = {name: formatting.format_plain_number(points) for points, name in SEGMENT_LABELS}
     return (
         ("", tr("no loss")),
@@ -93,7 +96,7 @@ def find_marked_segments(regret_analysis: RegretAnalysis) -> list[RunSegment]:
 
 
 def list_falling_parts(regret_analysis: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
-    """Yield (tone, points) for each falling part of the curve."""
+    """Yield (color name, corners) for each falling part of the curve. A corner is a pair (tick, points)."""
     waits = [move for move in regret_analysis.moves if move.line == WAITING]
     for stop in find_marked_segments(regret_analysis):
         if stop.regret >= SHOWN_LOSS_MIN:

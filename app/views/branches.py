@@ -150,7 +150,7 @@ AXIS_TOP_MIN: Final = 1.0
 
 
 class BranchPlots(QWidget):
-    """Plots in a column. The left run is dashed and gray, the right run is colored."""
+    """Plots of two branches in a column. The left branch is dashed and gray, the right branch is colored."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -213,6 +213,7 @@ class BranchPlots(QWidget):
 
 
 def _list_points(values: Sequence[float | None]) -> tuple[Array, Array]:
+    """Return the sample numbers from 1, and the values as an array. A missing value is NaN."""
     y = np.array([np.nan if value is None else value for value in values], dtype=float)
     return np.arange(1.0, len(y) + 1.0), y
 

@@ -1,4 +1,4 @@
-"""Fault ledger: request, start, effect and end of each fault, with the evidence."""
+"""Fault table: request, start, effect and end of each fault, with the evidence."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol

@@ -83,7 +83,7 @@ def format_keys(texts: tuple[str, ...]) -> str:
 
 
 class KeyEditor(QDialog):
-    """Dialog with the keys of every command. OK emits the keys with `problem_selected`."""
+    """Dialog with the keys of every command. OK emits the keys with `keys_chosen`."""
 
     keys_chosen = Signal(str, object)
     """Signal: scheme, and changes to it in the form of `keys.resolve_keys` and `keys.format_changes`."""

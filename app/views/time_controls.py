@@ -37,7 +37,7 @@ def compute_slider_position(speed: float) -> int:
 
 
 def compute_speed(slider: int) -> float:
-    """Return the speed at a slider position. Close to an entry of SPEEDS, return exactly this speed."""
+    """Return the speed at a slider position. Close to an entry of SPEED_STEPS, return exactly this speed."""
     speed = 10.0 ** (slider / _SLIDER_STEPS)
     nearest_speed = min(SPEED_STEPS, key=lambda step: abs(math.log10(step / speed)))
     return (
@@ -64,7 +64,7 @@ def parse_speed(text: str) -> float | None:
 
 
 def find_next_speed(speed: float, faster: bool) -> float:
-    """Return the next faster or slower speed of SPEEDS."""
+    """Return the next faster or slower speed of SPEED_STEPS."""
     if faster:
         return next((step for step in SPEED_STEPS if step > speed * 1.001), SPEED_STEPS[-1])
     return next((step for step in reversed(SPEED_STEPS) if step < speed * 0.999), SPEED_STEPS[0])

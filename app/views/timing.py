@@ -129,6 +129,7 @@ FAILOVER_COLUMNS: Final[tuple[TableColumn[TimingRow], ...]] = (
 
 
 PhaseStep = tuple[str, int | None, int | None, int | None]
+"""(name, end tick, ticks since the failure, duration in ticks) of a phase."""
 
 
 def list_phase_steps(row: TimingRow | None) -> list[PhaseStep]:

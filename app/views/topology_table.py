@@ -1,4 +1,4 @@
-"""Topology as a table, with the same facts and actions as the picture."""
+"""Topology as a table, with the same facts and actions as the canvas."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -88,7 +88,7 @@ _COLOR_NAMES_WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
 def _join_indicators(indicators: Sequence[StatusIndicator]) -> StatusIndicator:
-    """Join several facts for one cell. The tone is that of the worst fact."""
+    """Join several indicators for one cell. The color is that of the worst indicator."""
     if not indicators:
         return _EMPTY_INDICATOR
     worst = min(indicators, key=lambda sign: _COLOR_NAMES_WORST_FIRST.index(sign.color_name))

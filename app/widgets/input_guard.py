@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 from engine.overrides import override
 
 GUARD_TIME_S: float = 0.5
-"""Time during which a new widget ignores keys and clicks. Assumed.
+"""Time in seconds during which a new widget ignores keys and clicks.
 
-A person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for something else.
+Assumed: a person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for something else.
 """
 
 _PRESS_TYPES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})

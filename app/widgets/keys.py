@@ -2,9 +2,9 @@
 
 Independent of widgets.
 
-A row belongs to one action. `bind` sets the keys of actions, and `list_key_conflicts` returns conflicts. A view
-handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
-uses them.
+A row belongs to one action. `bind_keys` sets the keys of actions, and `list_key_conflicts` returns conflicts.
+A view handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other
+action uses them.
 """
 
 import json
@@ -23,8 +23,9 @@ from engine.tables import read_table
 
 SSMS_SCHEME, VS_CODE_SCHEME = "SSMS", "VS Code"
 KEY_SCHEMES: Final = (SSMS_SCHEME, VS_CODE_SCHEME)
-"""Schemes. SSMS: keys of Management Studio (2017 manual, with variants of 2008 R2). VS Code: its mssql
-extension.
+"""Schemes. SSMS_SCHEME: keys of Management Studio (2017 manual, with variants of 2008 R2).
+
+VS Code: its mssql extension.
 """
 
 KeysByCommand = Mapping[str, tuple[str, ...]]
@@ -41,7 +42,7 @@ class ShortcutCommand(Struct, frozen=True):
     """Required position of the keyboard focus, as a name of `FOCUS_SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
-    """Keys in the VS Code scheme. None means the keys of the SSMS scheme."""
+    """Keys in the VS Code scheme. None means the keys of the SSMS_SCHEME scheme."""
     is_fixed: bool = False
     """True if a view handles these keys itself, so that they cannot be changed."""
 

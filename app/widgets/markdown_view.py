@@ -58,5 +58,5 @@ class MarkdownView(QTextBrowser):
             self.setFixedHeight(round(self.document().size().height()) + 2)
 
     def loadResource(self, type: int, name: QUrl | str) -> object:
-        """Return an empty picture for every resource. Otherwise the document would read local files."""
+        """Return an empty image for every resource. Otherwise the document would read local files."""
         return QImage(1, 1, QImage.Format.Format_ARGB32)

@@ -1,4 +1,4 @@
-"""Symbols of topology and stage: fonts, marks, chips and queue bars in the colors of the theme."""
+"""Symbols of topology and stage: fonts, shapes, chips and queue bars in the colors of the theme."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -36,11 +36,11 @@ class SceneStyle(Struct, frozen=True):
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
     def get_color(self, name: str) -> QColor:
-        """Return the color of a tone, for example ok or warn."""
+        """Return the theme color with this name, for example ok or warn."""
         return self.colors.get_color(name)
 
     def get_soft_color(self, name: str) -> QColor:
-        """Return the soft background color of a tone."""
+        """Return the soft background color with this name."""
         return self.colors.get_color(f"{name}_soft")
 
 
@@ -184,7 +184,7 @@ def draw_indicator(
 ) -> float:
     """Draw symbol and text of *indicator* with the baseline at *position*. Return the width.
 
-    If *mutes_normal*, the text of a sign without a problem is muted.
+    If *mutes_normal*, the text of an indicator without a problem is muted.
     """
     font = font or style.small
     metrics = QFontMetricsF(font)
@@ -291,7 +291,10 @@ LABEL_GAP_PX = 6.0
 def draw_grid_lines(
     painter: QPainter, plot: QRectF, grid_lines: Iterable[tuple[float, str]], colors: ThemeTokens
 ) -> None:
-    """Draw horizontal lines with labels. *grid_lines*: height as a share of *plot* (0 is the bottom), and text."""
+    """Draw horizontal lines with labels.
+
+    *grid_lines*: height as a share of *plot* (0 is the bottom), and text.
+    """
     line = QFontMetricsF(painter.font()).height()
     for share, words in grid_lines:
         y = plot.bottom() - plot.height() * share

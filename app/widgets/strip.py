@@ -68,7 +68,10 @@ MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
 
 
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
-    """Return the index to which *key* (one of MARKER_KEYS) moves. *start*: index before a first step to the right."""
+    """Return the index to which *key* (one of MARKER_KEY_STEPS) moves.
+
+    *start*: index before a first step to the right.
+    """
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return MARKER_KEY_STEPS[key](before, count - 1)
 
@@ -95,7 +98,7 @@ MARKER_STYLES: Final = {
     "hint": ("warn", "circle", mark("hint")),
     "note": ("idle", "circle", mark("note")),
 }
-"""Kind of marker -> tone, shape and name. The shape makes kinds distinguishable without color."""
+"""Kind of marker -> color name, shape and name. The shape makes kinds distinguishable without color."""
 
 
 class TimelineStrip(QWidget):
@@ -149,9 +152,8 @@ class TimelineStrip(QWidget):
     ) -> None:
         """Show the timeline *timeline* up to *now_s*.
 
-        The axis has the length *length_s*, or grows with a *is_live* run.
-
-        If *shows_truth* is False, show only the trainee's own actions.
+        The axis has the length *length_s*, or grows if *is_live* is True. If *shows_truth* is False, show
+        only the trainee's own actions.
         """
         self._timeline, self._now_s, self._length_s, self._is_live = timeline, now_s, length_s, is_live
         self._truth = shows_truth
@@ -284,7 +286,10 @@ class TimelineStrip(QWidget):
         return min(self._now_s, max(0.0, t_s))
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
-        """Return the closest marker within MARKER_HIT_PX of *x*, or None. Less important kinds come last."""
+        """Return the closest marker within MARKER_HIT_DISTANCE_PX of *x*, or None.
+
+        Less important kinds come last.
+        """
         markers = [
             marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_DISTANCE_PX
         ]

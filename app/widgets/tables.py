@@ -90,8 +90,9 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
     """Function that returns a second line. If a column has one, rows are two lines high (two_lines.py)."""
     bold: Callable[[Row], bool] | None = None
     icon_name: Callable[[Row], str | None] | None = None
-    """Function that returns the name of the icon before the text, or None. The icon has the color of the
-    tone.
+    """Function that returns the name of the icon before the text, or None.
+
+    The icon has the color of the text.
     """
     spoken: Callable[[Row], str] | None = None
     """Function that returns the text for a screen reader. None means the text of the cell."""

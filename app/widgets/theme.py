@@ -43,7 +43,7 @@ class ThemeTokens(Struct, frozen=True):
     raised: QColor
     """Background of cards, headers and alternate rows."""
     border: QColor
-    """Lines between objects. They are decoration and never the only sign of a state."""
+    """Lines between objects. They are decoration and never the only indication of a state."""
     text: QColor
     muted: QColor
     """Less important text, and axes."""
@@ -64,8 +64,9 @@ class ThemeTokens(Struct, frozen=True):
     """Objects that are off, unknown or not applicable."""
     idle_soft: QColor
     series: tuple[QColor, ...]
-    """Colors of plot lines and servers, in the order of `SERIES_COLOR_NAMES`. People with red-green blindness can
-    distinguish them.
+    """Colors of plot lines and servers, in the order of `SERIES_COLOR_NAMES`.
+
+    People with red-green blindness can distinguish them.
     """
     keyword: QColor
     string: QColor

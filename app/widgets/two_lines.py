@@ -20,10 +20,13 @@ BAND_WIDTH_PX: Final = 5.0
 
 
 class TwoLineDelegate(QStyledItemDelegate):
-    """Delegate that draws `TableColumn.text` in bold with sign and tone, and `TableColumn.detail` below it."""
+    """Delegate that draws two lines: `TableColumn.text` in bold, and `TableColumn.detail` below it.
+
+    The first line has the icon and the color of the column.
+    """
 
     def __init__(self, table: TableView, has_band: bool = False) -> None:
-        """Create the delegate. *has_band*: mark the left edge of the row in the tone of the column."""
+        """Create the delegate. *has_band*: mark the left edge of the row in the color of the column."""
         super().__init__(table)
         self._table, self._band = table, has_band
 

@@ -144,7 +144,7 @@ def format_hms(value: float | None) -> str:
 
 
 def format_percent(share: float | None, decimals: int = 1, shows_plus: bool = False) -> str:
-    """Format 0.0345 as 3.5%. *shows_plus*: add the sign of a positive number."""
+    """Format 0.0345 as 3.5%. *shows_plus*: True to add the plus sign of a positive number."""
     if share is None or not math.isfinite(share):
         return NO_VALUE
     return (

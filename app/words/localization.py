@@ -31,6 +31,7 @@ class _LocalizedFormatter(Formatter):
 
 
 _FORMATTER = _LocalizedFormatter()
+"""Formatter that localizes the values of a message."""
 
 
 def shorten_line(line: str, letters: int) -> str:

@@ -30,9 +30,7 @@ default. Documented [DOC: tune compression].
 """
 
 RECORDED_READY_STATE: Final = "READY"
-"""State name in conditions of scenarios: the cluster records that the copy could become primary without data
-loss.
-"""
+"""State in conditions of scenarios: the cluster records that the copy could become primary without data loss."""
 
 SERIAL_REDO_TRACE_FLAG: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
@@ -280,6 +278,9 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
     def find_log_hold(
         self, world: World, copy: DatabaseCopy, ends_kb: list[float]
     ) -> tuple[str, float] | None:
+        """Return (log_reuse_wait_desc, log position in KB) of the secondaries that still need log; None if
+        none does.
+        """
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         joined_servers = [
             server for database, server in (group.joined if group else ()) if database == copy.database

@@ -51,8 +51,9 @@ NO_QUORUM_REASON: Final = (
 )
 USER_FAILOVER_REASON: Final = "The state changed because of a user initiated failover."
 SHUTDOWN_REASON: Final = "The state changed because SQL Server is shutting down."
-"""Reasons in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of SQL
-Server.
+"""Reason in message 19406, like the constants above.
+
+OFFLINE_REASON was seen in public logs. The other reasons are from memory of SQL Server.
 """
 
 

@@ -14,7 +14,10 @@ SERVICE_DOWN_TEXTS: Final = (
     "SQL server service is not alive",
 )
 LOST_DIAGNOSTICS_TEXT: Final = "Failure detected, diagnostics heartbeat is lost"
-"""Texts that a resource writes when its instance fails. [DOC: group health events]"""
+"""Text of a resource whose instance sends no diagnostics. SERVICE_DOWN_TEXTS: its service has stopped.
+
+[DOC: group health events]
+"""
 
 
 def build_failure_lines(prefix: str, *texts: str) -> tuple[tuple[str, str], ...]:

@@ -222,6 +222,10 @@ def set_lower_priority_node(world: World, observer: str, number: int) -> None:
 
 
 def _change_quorum_settings(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
+    """Set fields of the cluster and recount the votes.
+
+    Undo the change and raise InputError if quorum would be lost.
+    """
     first = _find_executing_node(world, world.nodes[observer].cluster, observer)
     old = world.clusters[first.cluster]
     world.clusters[first.cluster] = replace(old, **changes)
@@ -283,6 +287,7 @@ def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node
 
 
 def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
+    """Return (node of its partition, role). Raise InputError without majority or for an unknown name."""
     require_majority(world, observer)
     found_role = roles.find_role(world, name, observer)
     if found_role is None:
@@ -453,6 +458,10 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
 
 
 def _require_resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
+    """Return (node of its partition, role, resource).
+
+    Raise InputError without majority or for an unknown name.
+    """
     require_majority(world, observer)
     partition = world.nodes[observer].partition if observer else 0
     known_names: list[str] = []

@@ -38,6 +38,7 @@ NEWER_TAG_LOG_LINE: Final = (
 """Line in the cluster log. Known from public logs, except for the second half, which is assumed."""
 
 NodePair = tuple[str, str]
+"""Names of two nodes of a cluster."""
 
 
 def detect_membership_changes(world: World) -> None:

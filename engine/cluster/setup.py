@@ -27,9 +27,10 @@ from engine.model import (
 CLUSTER_SERVICE_PACK_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
 REMOVE_NODE_S: Final = 120.0
-"""Durations of SQL Server Setup: installing a service pack, adding a node, removing a node.
+"""Duration of SQL Server Setup when it removes a node, in seconds.
 
-Assumed. In reality they take minutes, depending on the features.
+ADD_NODE_S: when it adds a node. CLUSTER_SERVICE_PACK_S: when it installs a service pack. Assumed. In reality
+the durations are minutes, depending on the features.
 """
 
 

@@ -1,8 +1,9 @@
 """Flow model: transactions, log, streams, redo, pages and CPU, computed in compiled steps of at most 10 ms.
 
 A *source* is one writable log. Each of its *streams* carries the log to one other copy of the database. A
-commit waits for the awaited streams, for example those of synchronous copies. A *crossing* is a condition of
-a source or stream, for example an empty redo queue. A crossing is *armed* while runs must stop when it holds.
+commit waits for the awaited streams, for example those of synchronous copies. A *stop condition* (a
+crossing in kernel.py) is a condition of a source or stream, for example an empty redo queue. It is
+*armed* while runs must stop when it holds.
 
 Guarantees
     The same setups, changes and ticks give the same bits on every machine, however the ticks are divided into
@@ -10,13 +11,15 @@ Guarantees
     Log positions of a stream never decrease while its source continues. Every source and stream balances: log
     that was written is in a queue, in transit, or hardened. The compiled step checks this and returns the
     number of the first row that does not balance.
-    A run stops after the tick at which an armed crossing holds, so the protocol reacts at the exact tick.
+    A run stops after the tick at which an armed stop condition holds, so the protocol reacts at the exact
+    tick.
 
 How it works
     State is a set of numpy arrays: one row for each source, stream, host and link. Setups (setup.py) describe
-    workload and hardware; derive.py turns them into parameters of a step. kernel.py is the step: connections
+    workload and hardware; step_parameters.py turns them into parameters of a step. kernel.py is the step:
+    connections
     think, commit, write log, wait for streams, read pages. Each stage is one implicit update, so rates do not
-    depend on the length of the step. advance.py runs ticks, and recovery.py computes the phases of a
+    depend on the length of the step. advance.py runs ticks, and failover_times.py computes the phases of a
     failover. The kernel is plain Python; `compiled` translates it to C. Forks share the arrays until one fork
     changes (`share_arrays`), and run_cache.py stores runs of forks with equal histories.
 

@@ -26,10 +26,11 @@ _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 def run_flow(
     flow: Flow, ticks: int, samples: Samples | None = None
 ) -> tuple[int, MetStopConditions, MetStopConditions]:
-    """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
+    """Advance all sources by at most *ticks* of 10 ms.
 
-    Return the number of ticks that ran, the held crossings of sources, and the held crossings of streams. A
-    held crossing is a pair (number of the source or stream, armed crossings that hold).
+    Stop after the tick at which an armed stop condition holds. Return the number of ticks that ran, then the
+    met stop conditions of sources, then those of streams. Each is a pair (number of the source or stream,
+    armed conditions that hold).
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)
@@ -56,6 +57,7 @@ def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, MetStopC
 def _run_uncached(
     flow: Flow, ticks: int, samples: Samples | None
 ) -> tuple[int, MetStopConditions, MetStopConditions]:
+    """Run like `run_flow`, without the run cache."""
     flow.unshare_arrays()
     interval, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:

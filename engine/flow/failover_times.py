@@ -18,7 +18,7 @@ from engine.random_streams import RandomStream
 
 
 class FailoverCause(StrEnum):
-    """Cause of a change of roles."""
+    """Cause of a failover, which selects the durations of its phases."""
 
     MANUAL = "manual"  # SET PARTNER FAILOVER
     NOWAIT = "nowait"  # SHUTDOWN WITH NOWAIT
@@ -83,8 +83,9 @@ table 6].
 """
 
 DIRTY_PAGES_FACTOR_MAX: Final = 2.0
-"""Maximum number of dirty pages relative to the mean. Derived: the mirror writes pages in sweeps, so 0 to 2
-times the mean is dirty at a random time.
+"""Maximum number of dirty pages, relative to the mean number.
+
+Derived: the mirror writes pages in sweeps, so 0 to 2 times the mean is dirty at a random time.
 """
 
 UNDO_TIME_FACTOR: Final = 1.5
@@ -94,7 +95,7 @@ FIXED_PHASE_RELATIVE_SD: Final = 0.05
 PAGE_FLUSH_RELATIVE_SD: Final = 0.08
 AGREEMENT_RELATIVE_SD: Final = 0.25
 ROLE_CHANGE_RELATIVE_SD: Final = 0.10
-"""Relative standard deviations of the phases in repeated runs. Assumed."""
+"""Relative standard deviation of the role change in repeated runs, as above for other phases. Assumed."""
 
 
 class FailoverTimes(Struct, frozen=True):

@@ -128,7 +128,7 @@ class Flow:
         self._start_own_history(*change)
 
     def _start_own_history(self, *change: object) -> None:
-        """Give this flow its own cache key, because *change* applies to this flow and not to its forks."""
+        """Give this flow a history id of its own, because *change* applies to this flow and not to its forks."""
         if self.memory is not None:
             self.history_id, self.ticks_since_change = (
                 self.memory.find_history_id(self.history_id, self.ticks_since_change, change),
@@ -438,14 +438,14 @@ class Flow:
         return FlowStopCondition.SEND_DONE in FlowStopCondition(crossings)
 
     def watch_source(self, source: int, stop_conditions: FlowStopCondition) -> None:
-        """Arm the crossings at which `run_flow` stops for this source. CrossingKind(0) disarms all."""
+        """Set the conditions at which `run_flow` stops for this source. FlowStopCondition(0) removes all."""
         self._require_source(source)
         if self.sources[source, k.SOURCE_ARMED] != stop_conditions.value:
             self._begin_change("watch", source, stop_conditions.value, array_names=SOURCE_ARRAYS)
             self.sources[source, k.SOURCE_ARMED] = stop_conditions.value
 
     def watch_stream(self, stream: int, stop_conditions: FlowStopCondition) -> None:
-        """Arm the crossings at which `run_flow` stops for this stream. CrossingKind(0) disarms all."""
+        """Set the conditions at which `run_flow` stops for this stream. FlowStopCondition(0) removes all."""
         self._require_stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != stop_conditions.value:
             self._begin_change("watch stream", stream, stop_conditions.value, array_names=STREAM_ARRAYS)
@@ -467,6 +467,7 @@ class Flow:
         return setup
 
     def _require_stream(self, number: int) -> tuple[int, StreamSetup]:
+        """Return (number of the source, setup) of a stream. Raise KeyError if it does not exist."""
         stream = self.stream_setups[number] if 0 <= number < len(self.stream_setups) else None
         if stream is None:
             raise KeyError(f"the flow has no stream {number}")

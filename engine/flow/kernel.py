@@ -1246,7 +1246,7 @@ def read_stream(
 
 @inside
 def compares(value: float, sign: int, level: float) -> bool:
-    """Return whether *value* compares to *level* as *sign* (an index into `CHECK_SYMBOLS`) demands."""
+    """Return whether *value* compares to *level* as *sign* (an index into `SIGNS`) demands."""
     if sign == LESS:
         return value < level
     if sign == NOT_MORE:

@@ -29,7 +29,7 @@ STATE_OVERHEAD_BYTES: Final = 1_200
 class CachedState(Struct, frozen=True):
     """State at the end of a run that began at *from_tick* and did not stop earlier.
 
-    Ticks count from the root.
+    Ticks count from the last change of the flow's history.
     """
 
     from_tick: int
@@ -37,13 +37,13 @@ class CachedState(Struct, frozen=True):
     sources: MetStopConditions
     streams: MetStopConditions
     passed: bool
-    """True if the result of a level changed at this tick."""
+    """True if the result of a watched threshold changed at this tick."""
     size: int
     """Size in bytes."""
 
 
 class RunCache:
-    """Cache of the runs of all forks of one flow. A root identifies a history of changes."""
+    """Cache of the runs of all forks of one flow. A history id identifies a list of changes to a flow."""
 
     def __init__(self) -> None:
         self._history_ids: dict[tuple[int, int, tuple[object, ...]], int] = {}
@@ -63,9 +63,10 @@ class RunCache:
         return mark
 
     def find_history_id(self, history_id: int, ticks_since_change: int, change: tuple[object, ...]) -> int:
-        """Return the root of flows that receive *change* when they are *ticks_since_change* ticks after *history_id*.
+        """Return the id of the history that extends *history_id* by *change*, *ticks_since_change* ticks
+        after its end.
 
-        A new history gets a new root.
+        A new history gets a new id.
         """
         return self._history_ids.setdefault(
             (history_id, ticks_since_change, change), len(self._history_ids) + 1
@@ -74,9 +75,10 @@ class RunCache:
     def find_run(
         self, history_id: int, ticks_since_change: int, ticks: int
     ) -> tuple[int, CachedState] | None:
-        """Return the end of a stored run of at most *ticks* from *ticks_since_change*: (tick after *history_id*, state).
+        """Return (end tick, state) of a stored run of at most *ticks* from *ticks_since_change*; None if none
+        is stored.
 
-        None means that no such run is stored.
+        Ticks count from the last change of the history.
         """
         end_tick = ticks_since_change + ticks
         for stop in self._stops.get(history_id, ()):
@@ -100,7 +102,7 @@ class RunCache:
         streams: MetStopConditions,
         passed: bool,
     ) -> None:
-        """Store a run from *start_tick* to *end_tick*, both counted from *history_id*."""
+        """Store a run from *start_tick* to *end_tick*. Both count from the last change of the history."""
         replaced = self._reached.pop((history_id, end_tick), None)
         size = STATE_OVERHEAD_BYTES
         for array in arrays:

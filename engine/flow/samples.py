@@ -263,7 +263,9 @@ class SampleTable:
         return np.zeros((ENTRIES_PER_BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
-        """Return the items of a compressed group (at most GROUP), in the order entry, item, counter."""
+        """Return the items of a compressed group (at most ITEMS_PER_GROUP), in the order entry, item,
+        counter.
+        """
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, ENTRIES_PER_BLOCK).transpose(2, 1, 0)
 

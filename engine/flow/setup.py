@@ -19,7 +19,10 @@ COMPRESSION_VERSION_MIN: Final = 2008
 
 
 class FlowStopCondition(IntFlag):
-    """Conditions at which `run_flow` can stop. Each flag applies to a source or to a stream."""
+    """Condition at which `run_flow` can stop, for a source or for a stream.
+
+    The kernel calls these conditions crossings.
+    """
 
     REDO_DONE = 1  # stream: the target has applied all received log
     SEND_DONE = 2  # stream: all log except a last block is sent

@@ -113,7 +113,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     @property
     def columns(self) -> Array:
-        """Return the rows as an array with the data type `EVENT_COLUMNS`."""
+        """Return the rows as an array with the data type `ROW_DTYPE`."""
         return self._buffer.rows[self._first : self._until]
 
     def list_rows_since(self, tick: Tick) -> list[MonitorRow]:
@@ -178,7 +178,8 @@ sp_dbmmonitorchangealert].
 
 HOURS_BY_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROW_COUNT_BY_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
-"""@mode of sp_dbmmonitorresults -> number of last rows. HOURS_OF_MODE has the modes that select hours.
+"""@mode of sp_dbmmonitorresults -> number of last rows. HOURS_BY_MODE has the modes that select hours.
+
 Documented [DOC: sp_dbmmonitorresults].
 """
 

@@ -87,7 +87,7 @@ class SafetyLimits(Struct, frozen=True):
 
 
 class PlanAssessment(Struct, frozen=True):
-    """All figures of a plan that `advice` describes in sentences."""
+    """Figures of a plan, which the module `advice` describes in sentences."""
 
     plan: MirroringPlan
     goals: PlanGoals
@@ -279,6 +279,9 @@ table 4].
 
 
 def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
+    """Return the estimated duration of a failover for each cause that the plan allows; empty without a
+    mirror.
+    """
     setup = build_plan_setup(plan)
     if setup.mode is SafetyMode.NONE:
         return ()
@@ -301,5 +304,6 @@ def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
 
 
 def _compute_percentiles(seconds: list[float]) -> tuple[float, float, float]:
+    """Return the 5th, 50th and 95th percentile."""
     low, median, high = np.percentile(seconds, (5, 50, 95)).tolist()
     return low, median, high

@@ -22,7 +22,7 @@ SWEPT_BANDWIDTHS_MBPS: Final = arithmetic.build_geometric_progression(0.056, 10_
 """Bandwidths, from 56 kbps (the slowest in [WP figure 14]) to ten times the fastest."""
 
 REFINEMENT_POINTS: Final = 9
-"""Number of points between two points of a sweep at which the search for a limit looks."""
+"""Number of points between two points of a sweep at which the search for a limit computes the figures."""
 
 
 class Sweep(Struct, frozen=True):

@@ -416,6 +416,7 @@ def get_network(world: World, node: str, call: CmdletCall, piped: PipelineTable 
 
 
 def _list_subnets(world: World, node: str) -> dict[str, str]:
+    """Return subnet -> name of its network ("Cluster Network 1" …), in the order of the nodes."""
     nodes = world.clusters[lookup.find_node(world, node).cluster].nodes
     subnets = dict.fromkeys(world.nodes[name].subnet for name in nodes)
     return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(subnets, 1)}

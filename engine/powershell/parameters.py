@@ -111,7 +111,7 @@ skipclusterstate ignorestorageconnectivityloss unique
 
 
 OPTIONAL_ARGUMENT_CMDLET_SUFFIXES: Final = ("-object", "-table", "-list")
-"""Suffixes of the cmdlets whose parameters may lack an argument at this prompt."""
+"""Last words of cmdlet names whose parameters may lack an argument at this prompt."""
 
 
 class CmdletParameter(Struct, frozen=True):
@@ -120,7 +120,7 @@ class CmdletParameter(Struct, frozen=True):
     name: str
     is_simulated: bool
     type_code: str
-    """Type code in `conversions.TYPES`."""
+    """Type code of the argument (a key of `conversions.DOTNET_TYPES`)."""
 
 
 def _is_in_version(word: str, windows: str) -> bool:

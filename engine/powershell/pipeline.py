@@ -45,7 +45,7 @@ class CommandNotSimulatedError(Exception):
 class CmdletCall(Struct, frozen=True):
     """Command with its named and positional arguments.
 
-    Names are as typed until `parameters.resolve` replaces them with full names in lowercase.
+    Names are as typed until `parameters.resolve_parameters` replaces them with full names in lowercase.
     """
 
     name: str

@@ -107,6 +107,7 @@ def list_database_users(world: World, server: str, database: str) -> tuple[User,
 
 
 def _list_commit_users(last_commit: Commit | None, database: str) -> tuple[User, ...]:
+    """Return the users of a database in the state after *last_commit*."""
     user_positions = last_commit.users.values() if last_commit is not None else ()
     return tuple(replace(user, database=database) for user in user_positions if isinstance(user, User))
 

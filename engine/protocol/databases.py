@@ -26,7 +26,10 @@ from engine.protocol.files import DISK_FULL, NO_PATH
 
 NEW_DATA_FILE_KB: Final = 3.0 * 1024
 NEW_LOG_FILE_KB: Final = 1.0 * 1024
-"""File sizes of a database that is created without sizes, as in model. Known (up to SQL Server 2014)."""
+"""Size of the log file of a database that is created without sizes, as in model. NEW_DATA_FILE_KB: data file.
+
+Known (up to SQL Server 2014).
+"""
 
 NEW_DATABASE_LOG_POSITION_KB: Final = 64.0
 """Log position of a new database. Assumed; only differences of positions matter."""

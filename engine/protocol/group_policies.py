@@ -136,7 +136,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def choose_stop_conditions(self, world: World, copy: DatabaseCopy, stream: int) -> FlowStopCondition:
-        """Return the crossings at which the flow model must stop for a stream that *copy* sends."""
+        """Return the conditions at which the flow model must stop for a stream that *copy* sends."""
 
     @abstractmethod
     def on_caught_up(self, world: World, stream: int) -> None:

@@ -272,6 +272,7 @@ DETECTION_DELAYS_S: Final = {
 
 
 def _draw_delays_s(random_stream: RandomStream) -> dict[str, float]:
+    """Return kind of detection -> its delay in seconds, drawn from DETECTION_DELAYS_S."""
     drawn_s = {kind: random_stream.draw_uniform(*range_s) for kind, range_s in DETECTION_DELAYS_S.items()}
     return {"closed": SESSION_CLOSE_DELAY_S, **drawn_s}
 

@@ -68,7 +68,10 @@ BAD_PEER_CERTIFICATE_TEXT: Final = (
 BAD_OWN_CERTIFICATE_TEXT: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Texts of failed handshakes. States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory."""
+"""Text of a failed handshake, like the constants above.
+
+States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory.
+"""
 
 
 class ConnectionRefusal(Struct, frozen=True):
@@ -234,7 +237,9 @@ def _find_account_refusal(world: World, a: Instance, b: Instance) -> ConnectionR
 
 
 def can_login_connect(server: Instance, login: Login) -> bool:
-    """Return whether the login owns the mirroring endpoint or has CONNECT, directly or through public."""
+    """Return whether the login owns the mirroring endpoint of *server* or has CONNECT, directly or through
+    public.
+    """
     end = server.endpoint
     if end is None or login.disabled:
         return False
@@ -385,7 +390,7 @@ CONNECTION_REFUSED_TEXT: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST_TEXT: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Texts of Windows error 2 in message 1474. CONNECTION_REFUSED was seen in logs, NO_SUCH_HOST is from memory."""
+"""Text of Windows error 2 in message 1474, from memory. CONNECTION_REFUSED_TEXT was seen in logs."""
 
 
 def _match_address(address: str) -> re.Match[str]:

@@ -45,7 +45,9 @@ PROCESSORS_TEXT: Final = (
     "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
     "informational message; no user action is required."
 )
-"""ERRORLOG lines since 2012 whose numbers are not published."""
+"""ERRORLOG line since 2012 about the processors. Its number, and that of SERVICE_ACCOUNT_TEXT, is not
+published.
+"""
 
 
 def get_log_path(server: Instance) -> str:

@@ -194,6 +194,7 @@ STREAM_POSITIONS = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
 
 
 def _build_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
+    """Return each of *names* -> *kb*."""
     return dict.fromkeys(names, kb)
 
 
@@ -312,7 +313,7 @@ SOURCE_STOP_CONDITIONS: Final = {
     (True, False): FlowStopCondition.OPERATION_DONE,
     (True, True): FlowStopCondition(0),
 }
-"""(log is full, no long operation runs) -> crossings at which the flow model stops for a source."""
+"""(log is full, no long operation runs) -> conditions at which the flow model stops for a source."""
 
 
 def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:

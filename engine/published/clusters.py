@@ -138,8 +138,9 @@ def build_group_world(
 ) -> World:
     """Return a world with availability groups that have one replica per node. The first replica is primary.
 
-    *kinds*: a key of REPLICA_KINDS for each node. *databases*: number of databases per group. *client*: fields of an
-    application that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
+    *kinds*: a key of REPLICA_MODES_BY_KIND for each node. *databases*: number of databases per group.
+    *client*: fields of an application that uses the listener of the only group. *cluster*: arguments of
+    `build_cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)

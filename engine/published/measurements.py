@@ -120,6 +120,7 @@ def measure_means(flow: Flow, seconds: float = MEASUREMENT_S, source: int = 0) -
 
 
 def _compute_rates(start_totals: Struct, end_totals: Struct, seconds: float) -> dict[str, float]:
+    """Return name -> mean change per second of each total."""
     return {
         name: (value - getattr(start_totals, name)) / seconds for name, value in asdict(end_totals).items()
     }

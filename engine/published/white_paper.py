@@ -314,6 +314,7 @@ def build_operation_rows() -> list[FigureRow]:
 
 
 def _measure_times(clustered: bool, online: bool) -> dict[SafetyMode, float]:
+    """Return safety mode -> seconds that the index operation takes."""
     operation = build_index_operation(1.0, clustered, online)
     return {mode: run_operation(operation, mode, WORKLOAD1).duration_s for mode in OPERATION_MODES}
 

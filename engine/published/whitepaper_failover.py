@@ -70,6 +70,7 @@ def _simulate_failover(cause: str, loaded: bool, seed: int) -> Failover:
 
 
 def _compute_percentiles(values: tuple[float, ...]) -> tuple[float, float, float]:
+    """Return the 5th, 50th and 95th percentile."""
     low, middle, high = np.percentile(values, [5, 50, 95]).tolist()
     return low, middle, high
 

@@ -1,35 +1,43 @@
 """T-SQL on the simulated instances.
 
-Windows use `submit_text`, `cancel_batches`, `check_syntax` and `list_candidates`. Programs that log in over the
+Windows use `submit_text`, `cancel_batches`, `check_syntax` and `list_candidates`. Programs that log in over
+the
 network use `log_in`, `run_batch`, `reset_connection` and `close_program_connection`.
 
-This facade loads its hundred modules with the first world that runs. A module that needs only the facade, such as
+This facade loads its hundred modules with the first world that runs. A module that needs only the facade,
+such as
 the views of a window, loads at once.
 
 Guarantees
-    A batch behaves as on the real server, or ends with the server's own error number or with "Not simulated: NAME".
-    Nothing is accepted and ignored. The cost of a batch is counted in units of work, never timed, so a batch takes the
-    same ticks on every machine. A batch that waits is plain data: it can be stored, forked and hashed.
+    A batch behaves as on the real server, or ends with the server's own error number or with "Not
+    simulated: NAME". Nothing is accepted and ignored. The cost of a batch is counted in units of work,
+    never timed, so a batch takes the same ticks on every machine. A batch that waits is plain data: it
+    can be stored, forked and hashed.
 
 The pipeline of a statement
     1. `clients` splits a submission at GO, replaces sqlcmd variables and opens the connection of the window.
-    2. `language` turns a batch into tokens (lexer.py) and a flat list of instructions with jumps (program.py). A lark
-       grammar parses commands such as ALTER DATABASE … SET PARTNER; program.py parses control flow.
-    3. `batches.runner` runs the instructions of a frame and of the procedures that it calls, until the work of the turn
-       is used up, or a statement waits for a lock, a commit or a delay.
-    4. `batches.gate` decides from a table whether the state of the database allows the statement.
-    5. `query` parses a SELECT with sqlglot, binds names and types, rewrites it for SQLite and estimates its cost. The
+    2. `language` turns a batch into tokens (lexer.py) and a flat list of instructions with jumps
+       (compiler.py). A lark grammar parses commands such as ALTER DATABASE … SET PARTNER; compiler.py
+       parses control flow.
+    3. `batches.runner` runs the instructions of a frame and of the procedures that it calls, until the
+       work of the turn is used up, or a statement waits for a lock, a commit or a delay.
+    4. `batches.statement_gate` decides from a table whether the state of the database allows the statement.
+    5. `query` parses a SELECT with sqlglot, binds names and types, rewrites it for SQLite and estimates its
+    cost. The
        result is a plan of plain data.
-    6. `query.scratch` runs the plan in a private SQLite in memory. It contains only the tables and views of the plan.
-       `catalog` computes their rows from the world: the things that this server knows.
-    7. `batches.execute` applies changes by the functions of engine.protocol, mirroring, availability and cluster.
+    6. `query.scratch_database` runs the plan in a private SQLite in memory. It contains only the tables
+       and views of the plan. `catalog` computes their rows from the world: the things that this server
+       knows.
+    7. `batches.statement_execution` applies changes by the functions of engine.protocol, mirroring,
+    availability and cluster.
 
 Why this way
     SQLite gives a complete and well-tested SELECT. Functions and rewrites cover the differences (`scalars`).
     A flat program with an instruction number is all that a waiting batch needs to continue after a restore.
 
 Rejected
-    A general parser for commands: all reject SET PARTNER. A query engine of our own: it would never be complete.
+    A general parser for commands: all reject SET PARTNER. A query engine of our own: it would never be
+    complete.
     Python generators for waiting batches: they can be neither stored nor forked. See decision 7.
 """
 

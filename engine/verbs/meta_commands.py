@@ -43,7 +43,7 @@ TEAM_MESSAGE_CLASSES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyT
 
 
 def _emit_team_message(world: World, input_: Input) -> None:
-    """Send a message from one team role to another. `DrillSpec` has already checked the permission."""
+    """Send a message from one team role to another. `Drill` has already checked the permission."""
     world.emit(TEAM_MESSAGE_CLASSES[input_.verb](by=input_.by, to=input_.args[0]), input_.args[-1])
 
 

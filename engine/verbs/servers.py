@@ -13,7 +13,7 @@ from engine.verbs.verb import build_computer_objection, build_server_objection, 
 def stop_service(world: World, server: str, next_action: str = "") -> None:
     """Stop the service as the service control manager does.
 
-    *next_action*: as in `service.stop`.
+    *next_action*: as in `service.begin_service_stop`.
     """
     service.begin_service_stop(world, server, FailoverCause.STOP_SERVICE, next_action, ((17148, ()),))
 

@@ -218,6 +218,7 @@ class VerbCode(TypedDict, total=False):
 
 @cache
 def _read_rows() -> dict[str, dict[str, str]]:
+    """Return name of a verb -> its row in verbs.tsv."""
     return {row["name"]: row for row in read_table("engine.verbs", "verbs.tsv")}
 
 

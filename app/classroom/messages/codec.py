@@ -36,13 +36,17 @@ RETRY_LATER_CLOSE_CODE: Final = 4001
 """WebSocket close code for a seat that may try again."""
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]
+"""Tick of a run, limited to the longest run."""
 GROUP_PATTERN: Final = r"^[^\s@]{1,30}$"
 """Regular expression for the name of a group, also in lesson plans."""
 GroupName = Annotated[str, Meta(pattern=GROUP_PATTERN)]
+"""Name of a group."""
 SeatNumber = Annotated[int, Meta(ge=-(2**62), lt=2**62)]
 """Number of a seat; negative if no host assigned it. It must fit into the 64 bits of a database column."""
 TokenText = Annotated[str, Meta(min_length=16, max_length=100)]
+"""Token or secret that identifies its owner, 16 to 100 characters long."""
 PersonName = Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH_MAX)]
+"""Name of a person."""
 
 
 class WireMessage(Struct, frozen=True, tag_field="kind"):

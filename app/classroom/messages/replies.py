@@ -204,6 +204,7 @@ SeatMessage = (
     | VerdictMessage
     | SeatRefusal
 )
+"""Any message of a host to a seat."""
 SEAT_MESSAGE_READER: Final[MessageReader[SeatMessage]] = MessageReader(SeatMessage)
 
 
@@ -365,4 +366,5 @@ ConsoleMessage = (
     | RequestDone
     | RequestFailed
 )
+"""Any message of a host to the instructor's console."""
 INSTRUCTOR_MESSAGE_READER: Final[MessageReader[ConsoleMessage]] = MessageReader(ConsoleMessage)

@@ -216,6 +216,7 @@ class HandIn(HostRequest, frozen=True, tag="hand_in"):
 
 
 SeatRequest = Lower | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
+"""Requests about a single seat."""
 PaceRequest = (
     FreezeSeats
     | ContinueClass
@@ -227,6 +228,7 @@ PaceRequest = (
     | StartBreak
     | ChangeClock
 )
+"""Requests that change limits, speed, part or time of seats."""
 ClassRequest = (
     Join
     | Resume
@@ -242,6 +244,7 @@ ClassRequest = (
     | SeatRequest
     | PaceRequest
 )
+"""Any request to a class host."""
 REQUEST_READER: Final[MessageReader[ClassRequest]] = MessageReader(ClassRequest)
 
 PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {

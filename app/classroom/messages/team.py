@@ -58,6 +58,7 @@ class StartTeam(HostRequest, frozen=True, tag="start"):
 
 
 TeamRequest = ClaimRole | SubmitInput | AskInstructor | StartTeam
+"""Any request of a member to the team's computer."""
 TEAM_REQUEST_READER: Final[MessageReader[TeamRequest]] = MessageReader(TeamRequest)
 
 
@@ -191,4 +192,5 @@ MemberMessage = (
     | TeamDrillEnded
     | TeamRefusal
 )
+"""Any message of the team's computer to a member."""
 MEMBER_MESSAGE_READER: Final[MessageReader[MemberMessage]] = MessageReader(MemberMessage)

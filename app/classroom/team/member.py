@@ -43,13 +43,13 @@ from engine.localization import restore_from_json
 from engine.overrides import override
 
 GOAL_SYMBOLS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
-"""Sign of a goal: key True if it is met, False if it is not, None if this is unknown."""
+"""Symbol of a goal: key True if the goal is met, False if it is not, None if this is unknown."""
 FIRST_ANSWER_TIMEOUT_S: Final = 30.0
 """Wall time within which the host of the team must send its first answer."""
 
 
 class TeamConnection(HostConnection[MemberMessage]):
-    """Connection of a member to the team. It sends lines in order, and each line is applied once."""
+    """Connection of a member to its team. It sends input lines in order, and each line is applied once."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, replaces_member: bool = False) -> None:
         """Create a member. Without a *role*, it only requests the list of roles.
@@ -164,7 +164,10 @@ def _localize_points(points: TeamPoints) -> TeamPoints:
 
 
 def format_end_report(message: TeamDrillEnded) -> Iterator[str]:
-    """Yield the lines that report the end and the result to a member without a window: first `END`, then details."""
+    """Yield the lines that report the end and the result to a member without a window.
+
+    The first line is `END`. The details follow.
+    """
     verdict, result = message.verdict, message.result
     yield "END" if verdict is None else f"END {verdict['t_s']:g} {format_team_score(message)}"
     for goal in result.goals if result is not None else ():
@@ -192,7 +195,9 @@ def format_team_score(message: TeamDrillEnded) -> str:
 def play_role(
     member: TeamConnection, lines: Sequence[Input] | TextIO, show_line: Callable[[str], object]
 ) -> tuple[list[RoleViewRow], LogVerdict | None]:
-    """Send each of *lines* at its time, or when it is typed, until the drill is over. *show_line* receives the events.
+    """Send each of *lines* at its time, or when it is typed, until the drill is over.
+
+    *show_line* receives the events.
 
     Return all events, and the verdict on the run. Raises JoinFailedError.
     """

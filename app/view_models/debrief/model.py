@@ -46,11 +46,11 @@ GRADES: Final = (
     (60.0, mark("Passed"), "warn"),
     (0.0, mark("Not passed"), "bad"),
 )
-"""(lowest score, name, tone) of each grade. `app/learning/skill_estimates.py` uses the same limits."""
+"""(lowest score, name, color name) of each grade. `app/learning/skill_estimates.py` uses the same limits."""
 
 
 class Grade(Struct, frozen=True):
-    """Grade of a score: its name and its tone (ok, warn or bad)."""
+    """Grade of a score: its name and its color name (ok, warn or bad)."""
 
     text: str
     color_name: str
@@ -59,7 +59,7 @@ class Grade(Struct, frozen=True):
 class SummaryFigure(Struct, frozen=True):
     """Row of the figures.
 
-    *tone* is empty for a normal value; *detail* is True if the row details the row above.
+    *color_name* is empty for a normal value. *detail* is True if the row details the row above.
     """
 
     key: str
@@ -247,7 +247,7 @@ HINT, WAIT, ANSWER, TRY_AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
 
 
 class LessonCard(Struct, frozen=True):
-    """Contents of the lesson bar: heading, tone, sentences, steps and available buttons."""
+    """Contents of the lesson bar: heading, color name, sentences, steps and available buttons."""
 
     heading: str
     color_name: str

@@ -138,8 +138,7 @@ def judge_run(
 ) -> VerdictModel | None:
     """Return the verdict on a run; None until it can be computed.
 
-    *regret_analysis*: regret analysis. *lessons*: mistakes with continuations at human pace; if None, those of the
-    regret analysis are used.
+    *lessons*: mistakes with continuations at human pace; if None, those of *regret_analysis* are used.
     """
     if not report["score"]["scored"]:
         return None if review is None else _build_unscored_verdict(review)
@@ -261,6 +260,10 @@ def find_retry_point(lesson: RunSegment, choices: ChoicesByQuestion) -> RetryPoi
 
 
 def _build_flawless_verdict(report: Report, review: Review, regret_analysis: RegretAnalysis) -> VerdictModel:
+    """Return the verdict on a run without a serious mistake.
+
+    It compares the score with the best known score, and lists the outages.
+    """
     total = float(report["score"]["total"] or 0.0)
     best = max((value for _, value in regret_analysis.curve), default=total)
     clean = max(best, total) - total < 0.5
@@ -276,6 +279,7 @@ def _build_flawless_verdict(report: Report, review: Review, regret_analysis: Reg
 
 
 def _build_unscored_verdict(review: Review) -> VerdictModel:
+    """Return the verdict on a run without a score: its outages, or that there were none."""
     lines = tuple(describe_outages(review))
     return VerdictModel(tr("Free play"), "", tr("No score in free play."), lines=lines)
 

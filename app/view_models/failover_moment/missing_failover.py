@@ -34,7 +34,7 @@ class RequirementRow(Struct, frozen=True):
 
 
 class MissingFailoverView(Struct, frozen=True):
-    """Contents of the explanation why no failover occurs.
+    """Explanation why no automatic failover occurs: its requirements.
 
     The first *revealed* rows show whether they are met. The others are still hidden.
     """
@@ -68,6 +68,7 @@ class MissingFailoverView(Struct, frozen=True):
 
 
 NO_COPY_TEXT = mark("No mirror, secondary or other node could take over {database}.")
+"""Sentence below the heading if the database has no copy that could take over."""
 COPY_CHECK_VIEWS = "sys.database_mirroring, sys.availability_replicas"
 ALL_MET_TEXT = mark("Every requirement is met: a failure now would cause an automatic failover.")
 STATE_AT_LOSS_TEXT = mark("State when {database} was lost. Red: a requirement that was not met.")

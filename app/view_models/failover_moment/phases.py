@@ -19,7 +19,7 @@ class PhaseKind(Struct, frozen=True):
 
     name: str
     end_milestone: str
-    """Milestone that ends the phase, a key of `moment.find_milestones`."""
+    """Milestone that ends the phase, a key of the result of `find_milestones`."""
     help: str
     """Explanation of the phase in a tooltip."""
     color: str | int

@@ -41,7 +41,7 @@ class StageVote(Struct, frozen=True):
     name: str
     color: int
     state: str
-    """YES, LOST or NONE."""
+    """VOTE_CAST, VOTE_LOST or VOTE_NOT_COUNTED."""
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
@@ -69,7 +69,7 @@ class StageCard(Struct, frozen=True):
     database: str = ""
     role: StatusIndicator | None = None
     badges: tuple[StatusIndicator, ...] = ()
-    """Additional signs on the card."""
+    """Additional indicators on the card."""
     resources: tuple[tuple[str, str], ...] = ()
     """(name, kind) of each resource of the cluster role on this node."""
 

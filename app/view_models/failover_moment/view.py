@@ -47,7 +47,7 @@ class PhaseSegment(Struct, frozen=True):
 
 
 class PanelRow(Struct, frozen=True):
-    """Row of the panel, for example "Database online: again after 3.56 s" with a sign."""
+    """Row of the panel with an indicator, for example "Database online: again after 3.56 s"."""
 
     name: str
     indicator: StatusIndicator | None
@@ -116,7 +116,7 @@ class StageView(Struct, frozen=True):
     it.
     """
     lines: Mapping[str, tuple[str, str]]
-    """Place -> (text about its latest event, tone)."""
+    """Position on the stage -> (text about its latest event, color name)."""
     has_ended: bool
     """True if the failover has ended."""
 
@@ -219,6 +219,7 @@ def build_stage_view(
 
 
 def _list_names(failover_view: FailoverView, facts: StageFacts) -> dict[str, str]:
+    """Return placeholder -> value for the texts of the phases: names, vote count and queue size."""
     card = facts.cards
     return {
         "from": failover_view.failover.from_server,
@@ -426,7 +427,7 @@ def format_vote_count(facts: StageFacts) -> str:
 
 
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
-    """Return a text such as "2 of 3 votes: quorum", and its tone.
+    """Return a text such as "2 of 3 votes: quorum", and its color name.
 
     If *counted* is False, the text says how many votes are needed.
     """
@@ -464,6 +465,7 @@ _RESOURCE_LABELS: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"),
 def _list_resources(
     failover_view: FailoverView, facts: StageFacts, tick: Tick, number: int
 ) -> list[tuple[str, str, str]]:
+    """Return (name, state, duration) of each resource that comes online on the new owner."""
     card = facts.cards.get(TO)
     by_milestone = {phase.kind.end_milestone: phase for phase in failover_view.phases}
     rows = []
@@ -490,7 +492,7 @@ def get_resource_label(state: str) -> str:
 def _list_event_lines(
     failover_view: FailoverView, facts: StageFacts, tick: Tick
 ) -> dict[str, tuple[str, str]]:
-    """Return place -> (text about its latest event, tone), for each card with an event."""
+    """Return position on the stage -> (text, color name) of its latest event, for each card with an event."""
     failover = failover_view.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {

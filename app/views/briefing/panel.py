@@ -243,7 +243,7 @@ HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What t
 
 
 def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
-    """Return symbol, tone and text for the state of *goal* at *tick*."""
+    """Return symbol, color name and text for the state of *goal* at *tick*."""
     if state.met_tick is not None:
         time = formatting.format_run_time(state.met_tick / TICKS_PER_S)
         return "✓", "ok", tr("met at {time}").format(time=time)

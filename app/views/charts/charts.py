@@ -77,7 +77,7 @@ class ChartView(QWidget):
     span_selected = Signal(object)
     """Signal: selected time range (from, to) in seconds, or None for all."""
     export_wanted = Signal()
-    """Signal: the user wants to save the charts; `save` writes a file."""
+    """Signal: the user wants to save the charts; `export_charts` writes a file."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

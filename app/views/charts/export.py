@@ -1,4 +1,4 @@
-"""Export of charts: the picture as PNG or SVG, the values as CSV."""
+"""Export of charts: the drawing as PNG or SVG, the values as CSV."""
 
 import csv
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class ChartExportError(Exception):
 
 
 class ChartSheet(Struct, frozen=True):
-    """Parts of an exported picture of the charts, from top to bottom."""
+    """Parts of an exported drawing of the charts, from top to bottom."""
 
     title: str
     """Database and time range, because the picture is viewed without the window."""

@@ -226,7 +226,7 @@ STATE_STYLES: Final = {
     OFFLINE: ("bad", Qt.BrushStyle.Dense6Pattern),
     DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
 }
-"""State -> tone and fill pattern. The pattern makes states distinguishable without color."""
+"""State -> color name and fill pattern. The pattern makes states distinguishable without color."""
 
 SAFETY_REASON: Final = "safety"
 """Reason of "state" events that report a setting instead of a state."""

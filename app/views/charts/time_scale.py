@@ -1,4 +1,7 @@
-"""Time labels below the plots. They stay visible while the plots scroll. Also forecasts of counters."""
+"""Time labels below the plots, and forecasts of counters.
+
+The labels stay visible while the plots scroll.
+"""
 
 from __future__ import annotations
 

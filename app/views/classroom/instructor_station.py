@@ -303,7 +303,7 @@ class InstructorStation(QDialog):
             self._events_row.addWidget(button)
 
     def set_live_view(self, view: QWidget) -> None:
-        """Show *view* as the live picture of the watched seat."""
+        """Show *view* as the live topology of the watched seat."""
         self._view = view
         self._view_place.addWidget(view)
 

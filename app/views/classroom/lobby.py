@@ -166,6 +166,7 @@ RESULT_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
 
 
 def _format_dots(tile: SeatTile) -> str:
+    """Return one dot for each goal: ● if the goal is reached, ○ if not."""
     goals = tile.verdict["goals"] if tile.verdict is not None else {}
     met_count = sum(met_t_s is not None for met_t_s in goals.values())
     return "●" * met_count + "○" * (len(goals) - met_count)

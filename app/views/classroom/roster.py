@@ -30,7 +30,7 @@ TOOLTIP_LINES_MAX: Final = 12
 MISTAKE_SHOWN_S: Final = 180.0
 """Run time during which a mistake counts as a reason to help. Assumed: long enough to walk to the seat."""
 HELP_COLOR_NAMES: Final = ("info", "bad", "warn")
-"""Tones of seats that need help, most urgent first."""
+"""Color names of seats that need help, most urgent first."""
 
 
 SortKey = tuple[float | str, ...]
@@ -65,7 +65,7 @@ class RosterState(Struct, frozen=True):
     text: str
     detail: str = ""
     color_name: str | None = None
-    """Tone of the state: bad, warn, info or ok. None means no tone."""
+    """Name of the theme color of the state: bad, warn, info or ok; None for the default color."""
     icon_name: str | None = None
     """Name of the icon. None means no icon."""
 

@@ -41,7 +41,7 @@ def summarize_batch(batch: QueryBatch) -> str:
 
 
 def get_outcome_color_name(batch: QueryBatch) -> str:
-    """Return the tone of the batch's result."""
+    """Return the color name of the batch's outcome."""
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 

@@ -105,7 +105,7 @@ def build_outcome(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
 
 
 def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """Yield (text, tone, line number) for the Messages tab. An error has a red heading and its text."""
+    """Yield (text, color name, line number) for the Messages tab. An error has a red heading and its text."""
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"

@@ -213,7 +213,7 @@ class QueryResults(QTabWidget):
 
 
 MessageLine = tuple[str, str | None, int | None]
-"""Text, tone, and line number in the batch."""
+"""Text, color name, and line number in the batch."""
 
 
 class _MessagesTab(QPlainTextEdit):

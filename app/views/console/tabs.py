@@ -416,7 +416,7 @@ class QueryTabs(QTabWidget):
     # --- appearance ---------------------------------------------------------------------------------------
 
     def update_tab_icon(self, window: QueryWindow) -> None:
-        """Update the tab's icon: the server's color, or the sign of a running query."""
+        """Update the tab's icon: a square in the server's color, or the symbol of a running query."""
         self.setTabIcon(self.indexOf(window), self.build_tab_icon(window))
 
     def build_tab_icon(self, window: QueryWindow) -> QIcon:

@@ -105,7 +105,10 @@ def format_loss(points: float) -> str:
 
 
 def build_rows_with_symbols(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
-    """Build rows from (mark, name of the mark, text). A mark is, for example, a number of lost points."""
+    """Build rows from (symbol, name of the symbol, text).
+
+    A symbol is, for example, a number of lost points.
+    """
     sides = [_build_symbol(mark, called) for mark, called, _ in rows]
     for cell_side in sides:
         cell_side.setFixedWidth(max(widget.sizeHint().width() for widget in sides))

@@ -143,7 +143,7 @@ def list_phases(failover: ReportRow) -> list[tuple[str, float]]:
 def format_comparison(failover: ReportRow, incomparable_reason: str = "") -> str:
     """Format the time of a failover and compare it with the published time.
 
-    *incomparable_reason*: reason why they are not comparable.
+    *incomparable_reason*: reason why the times are not comparable.
     """
     failover_s = failover.get("failover_s")
     if failover_s is None:

@@ -24,7 +24,7 @@ from engine.drill.judging.mistakes import Mistake
 from engine.model import Tick
 
 StartRetry = Callable[[float, str], None]
-"""Callback of a retry: its start time in seconds, and the notice to show then."""
+"""Callback that starts a retry. Its arguments are the start time in seconds, and the notice to show then."""
 
 
 def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: StartRetry) -> QPushButton:

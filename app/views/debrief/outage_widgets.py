@@ -1,4 +1,4 @@
-"""Story tab of the debrief: figures, goals, outages with their causes, and lost transactions."""
+"""Widgets of the tab about outages: figures, goals, outages with their causes, and lost transactions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -498,4 +498,5 @@ def _has_new_results(old_model: DebriefModel, new_model: DebriefModel) -> bool:
 
 
 def _get_analysis(model: DebriefModel) -> tuple[object, ...]:
+    """Return the parts of *model* that the analysis computes, to detect new results."""
     return model.review, model.regret_analysis, model.lessons, model.is_provisional, model.is_analyzing

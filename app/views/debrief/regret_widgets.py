@@ -491,9 +491,9 @@ def _build_segment_texts(
     choices_by_question: Mapping[str, Sequence[str]],
     refused: RefusedCommands,
 ) -> QVBoxLayout:
-    """Describe a move and the best alternative.
+    """Describe a segment and the best alternative.
 
-    *last_chance*: last chance to reach all goals, if the move missed it.
+    *last_chance*: last chance to reach all goals, if the segment missed it.
     """
     words = _build_column(
         build_label(format_segment(segment, choices_by_question, last_chance, refused), 1.0, bold=True)

@@ -1,4 +1,4 @@
-"""Tabs of the debrief: value curve, timeline, points, commands, story, evidence and export."""
+"""Tabs of the debrief: value curve, timeline, points, commands, outages, evidence and export."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -148,6 +148,7 @@ def build_commands(report: Report, narrow: bool = False) -> QWidget | None:
 
 
 def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
+    """Yield a row for each batch: time, server, text with error messages, and outcome."""
     for batch in report.get("sql") or ():
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)

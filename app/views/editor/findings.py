@@ -36,9 +36,9 @@ class CheckCanceledError(Exception):
 
 
 class ParsingResult(Struct, frozen=True):
-    """Result of reading a scenario text.
+    """Result of parsing a scenario text.
 
-    It contains the scenario and remarks for its author, or the problems that prevent a scenario.
+    The result contains the scenario and remarks for its author, or the problems that prevent a scenario.
     """
 
     text: str
@@ -49,7 +49,10 @@ class ParsingResult(Struct, frozen=True):
 
 
 class TrialResult(Struct, frozen=True):
-    """Scores of the reference solution and of a run without inputs, and the remarks that need a simulation."""
+    """Result of a trial: scores of the reference solution and of a run without inputs, and remarks.
+
+    The remarks are those that need a simulation.
+    """
 
     text: str
     reference_score: Score | None
@@ -88,12 +91,14 @@ def find_problem_path(text: str, problem: FileProblem) -> KeyPath:
 
 
 def create_stoppable_drill_class(stop: Flag) -> DrillStarter:
-    """Return a Drill class.
+    """Return a subclass of Drill whose runs can be stopped.
 
-    Its runs raise CheckCanceledError within 10 simulated seconds after *stop* is set.
+    A run raises CheckCanceledError within 10 simulated seconds after *stop* is set.
     """
 
     class Stoppable(Drill):
+        """Drill that ends with CheckCanceledError when the stop flag is set."""
+
         def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
             event_count = len(self.events)
             while (

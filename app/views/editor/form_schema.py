@@ -34,6 +34,7 @@ _FORM_TEXT_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
 def _list_texts(table: str) -> Mapping[str, str]:
+    """Return the texts of *table*: key -> text."""
     return {row["key"]: row["text"] for row in _FORM_TEXT_ROWS if row["of"] == table}
 
 
@@ -451,6 +452,10 @@ def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind
 
 
 def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
+    """Return the kind of a field with several values, and the kind of each value.
+
+    Raises TypeError for other types.
+    """
     bare_type, rules = _strip_type(inner), _list_constraints(inner)
     if bare_type is int:
         return FieldKind.WORDS, FieldKind.WHOLE

@@ -93,7 +93,10 @@ class CompletionList(QObject):
         return True
 
     def show_completions(self, was_requested: bool = False) -> None:
-        """Show completions for the text before the cursor. Without text, show them only if *was_requested*."""
+        """Show completions for the text before the cursor.
+
+        Without text, show them only if *was_requested*.
+        """
         before = self._get_text_before_cursor()
         completions = (
             self.complete_text(before) if self._field.hasFocus() and (was_requested or before.strip()) else ()

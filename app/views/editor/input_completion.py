@@ -26,7 +26,7 @@ UNFINISHED_WORD_PATTERN: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
 _PLAIN_NAME_PATTERN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
 _CONJUNCTIONS: Final = ("and", "or")
 _TOKENS_BEFORE_TERM: Final = ("", "(", "not", *_CONJUNCTIONS)
-"""Tokens that can precede a fact (a term of a condition)."""
+"""Tokens that can precede a term of a condition."""
 _LIKELY_STATE: Final = "SYNCHRONIZED"
 """Most frequent state in conditions."""
 _EVENTS: Final = ("ran", "tried", "error")
@@ -99,7 +99,7 @@ def _complete_after_term(term_tokens: Sequence[str], last_token: str, named: Lis
 
 
 def _find_current_term(tokens: Sequence[str]) -> list[str]:
-    """Return the tokens of the current fact, or none at the start of a fact."""
+    """Return the tokens of the current term of a condition; none at the start of a term."""
     start = len(tokens)
     while start and tokens[start - 1].lower() not in _CONJUNCTIONS:
         start -= 1

@@ -56,7 +56,7 @@ GROUP_STYLES: Final = {
     "sql": ("info", "square"),
     "chore": ("idle", "diamond"),
 }
-"""Group of the verb -> tone and shape. The shape makes groups distinguishable without color."""
+"""Group of the verb -> color name and shape. The shape makes groups distinguishable without color."""
 DEFAULT_STYLE: Final = ("idle", "circle")
 
 

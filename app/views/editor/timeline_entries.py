@@ -18,6 +18,7 @@ TIMED_FAULT, WINDOW_FAULT, CONDITIONAL_FAULT, SOLUTION_STEP = "at", "window", "w
 """Kinds of entries: at a moment, within a window, on a condition, a step of the solution."""
 
 Path = tuple[str | int, ...]
+"""Keys and indexes that lead to an entry in a scenario."""
 EntrySpan = tuple[float, float]
 """Start and end in seconds. They are equal for a single time. For a fault with a condition, both are its
 delay.
@@ -486,7 +487,10 @@ def find_next_path(plan: TimelinePlan, removed_entries: Sequence[TimelineEntry])
 
 
 def move_entry(text: str, entry: TimelineEntry, span: EntrySpan) -> str:
-    """Return *text* with the entry moved to *span*. The format of its time is kept. Raises ScenarioEditError."""
+    """Return *text* with the entry moved to *span*. The format of its time is kept.
+
+    Raises ScenarioEditError.
+    """
     keys: Mapping[str, tuple[Path, ...]] = {
         TIMED_FAULT: (("at",),),
         WINDOW_FAULT: (("between", 0), ("between", 1)),

@@ -19,9 +19,9 @@ CANVAS_WIDTH: Final = 1366.0
 CANVAS_HEIGHT_MIN: Final = 560.0
 """Minimum height of the canvas in canvas units."""
 BODY_TOP_MARGIN: Final = 88.0
-"""Space above the body of the picture."""
+"""Space above the body of the stage."""
 BODY_BOTTOM_MARGIN: Final = 108.0
-"""Space below the body of the picture."""
+"""Space below the body of the stage."""
 BODY_HEIGHT: Final = 420.0
 """Body height to which the coordinates in PART_BOXES refer."""
 PANEL_LEFT_AND_WIDTH: Final = (980.0, 362.0)
@@ -146,8 +146,9 @@ FONT_SIZES: Final = {
 BOLD_FONTS: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED_WIDTH_FONTS: Final = {"watch", "second", "mono"}
 TEXT_SCALE_MIN: Final = 0.8
-"""Minimum scale of text that is too wide. TEXT_MIN is another limit. If it is still too wide, it is
-condensed.
+"""Minimum scale of text that is too wide. TEXT_SIZES_MIN is another limit.
+
+If it is still too wide, it is condensed.
 """
 TEXT_STRETCH_MIN: Final = 0.8
 """Minimum horizontal scale of text that is too wide. If it is still too wide, it is cut."""
@@ -174,7 +175,7 @@ class StageStyle(Struct, frozen=True):
         )
 
     def get_series_color(self, color: str | int) -> QColor:
-        """Return the color of a server (by number) or of a named tone."""
+        """Return the color of a server (by number) or of a color name."""
         return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property

@@ -1,4 +1,4 @@
-"""Panel of the stage with stopwatches and the published value, and the ribbon of phases below the picture."""
+"""Panel of the stage with stopwatches and the published value, and the ribbon of phases below the stage."""
 
 from typing import Final
 

@@ -115,7 +115,7 @@ GAP_PX: Final = 8
 
 
 def render_stage_image(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
-    """Return a picture of the stage with *size*, for exports."""
+    """Return an image of the stage with *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
     scale, height = _compute_scale(size)
@@ -134,7 +134,7 @@ def _compute_scale(size: QSize) -> tuple[float, float]:
 
 
 class StageCanvas(QWidget):
-    """Widget that draws the current view. Its static parts are cached as a picture."""
+    """Widget that draws the current view. Its static parts are cached as an image."""
 
     phase_clicked = Signal(int)
 
@@ -317,7 +317,10 @@ class FailoverStage(QWidget):
         self._row.setVisible(not is_guided)
 
     def set_appearance(self, large_text: bool, has_reduced_motion: bool, is_presenting: bool = False) -> None:
-        """Set large text and motion. *is_presenting* changes the text of the button that stops the presentation."""
+        """Set large text and motion.
+
+        *is_presenting* changes the text of the button that stops the presentation.
+        """
         self.canvas.has_large_text, self.canvas.has_reduced_motion = large_text, has_reduced_motion
         self._presenting = is_presenting
         self._set_button_texts()

@@ -61,6 +61,7 @@ ERRORS, TABLE_6, MANY_DATABASES = mark("All errors"), mark("Table 6"), mark("Man
 """Names of the figures that are computed from the rows."""
 
 FIGURE_CLASSES = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
+"""Classes of figures, in the order of the lines in the figure of all errors."""
 
 
 def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
@@ -184,7 +185,7 @@ FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURE_BUILDERS, MANY_DATABASES)
 SECTION_MARGIN_PX: Final = 24
 """Margin next to the longest section title for the frame and a scroll bar."""
 FIGURE_MARGINS_WIDTH_PX: Final = 60
-"""Width of the page minus width of a picture."""
+"""Total width of the margins on both sides of a figure, in pixels."""
 
 
 class StepResult(Struct, frozen=True):

@@ -81,7 +81,7 @@ class PartnerRow(Struct, frozen=True):
 
 
 class StatusPageContents(Struct, frozen=True):
-    """Contents of the Status page of one database."""
+    """Contents of the Status page of one database, as the partners recorded them."""
 
     database: str
     partners: tuple[PartnerRow, ...]
@@ -103,7 +103,7 @@ class StatusPageContents(Struct, frozen=True):
 
     @property
     def color_name(self) -> str:
-        """Theme color of the state in the title."""
+        """Name of the theme color of the state in the title."""
         return MIRRORING_STATE_STYLES[self.principal.state][1] if self.principal else "muted"
 
     @property
@@ -114,7 +114,7 @@ class StatusPageContents(Struct, frozen=True):
 
     @property
     def is_stale(self) -> bool:
-        """True if a displayed row is older than AGE_MAX_S."""
+        """True if a displayed row is older than ROW_AGE_MAX_S."""
         return self.age_s is not None and self.age_s > ROW_AGE_MAX_S
 
 

@@ -161,7 +161,7 @@ class MonitorStatusPage(QScrollArea):
             self.partners.show_columns(columns)
 
     def show_contents(self, contents: StatusPageContents | None) -> None:
-        """Show the figures of *contents*. None clears the page."""
+        """Show *contents*. None clears the page."""
         self.partners.update_rows(list(contents.partners) if contents else [])
         for box, title in zip(self.logs, format_log_titles(contents) if contents else (), strict=False):
             box.setTitle(title)

@@ -57,7 +57,7 @@ TIMEOUT_ERROR, REFUSED_ERROR, NOT_FOUND_ERROR = -2, 2, 53
 def find_connection_error(world: World, name: str) -> int | None:
     """Return the error number for a connection to *name*, or None if the server responds.
 
-    TIMEOUT applies only after the login timeout.
+    TIMEOUT_ERROR applies only after the login timeout.
     """
     server = world.instances[name]
     if tsql.is_reachable(world, name):

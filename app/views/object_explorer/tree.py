@@ -50,7 +50,10 @@ _SHAPE_BY_COLOR_NAME: Final = {
 
 @lru_cache(maxsize=256)
 def build_item_icon(kind: str, color_name: str, dark: bool) -> QIcon:
-    """Return the icon of *kind* with the symbol of *color_name*. The tones text and idle have no symbol."""
+    """Return the icon of *kind* with the symbol of *color_name*.
+
+    The color names text and idle have no symbol.
+    """
     colors = theme.build_dark_theme() if dark else theme.build_light_theme()
     ground = colors.idle if color_name == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()

@@ -100,7 +100,10 @@ class LogSlider(QWidget):
         return self.field.value()
 
     def set_value(self, value: float) -> None:
-        """Set slider and field to *value*, limited to the bounds. Emit `changed_seats` if the value is new."""
+        """Set slider and field to *value*, limited to the bounds.
+
+        Emit `value_changed` if the value is new.
+        """
         self.field.setValue(min(max(value, self._low), self._high))
 
     def compute_position(self, value: float) -> int:

@@ -76,7 +76,7 @@ def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
 
 
 class PaperAxisValue(Struct, frozen=True):
-    """Value of the axis that a paper mentions, with the number of its figure."""
+    """Value on an axis that a paper mentions, with the number of the paper's figure."""
 
     value: float
     figure_number: str

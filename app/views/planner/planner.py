@@ -69,7 +69,7 @@ PLAN_COLUMNS: Final = (
 
 
 def build_sweep_table(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
-    """Return a table with headings, and a row for each point of each sweep."""
+    """Return a table with headings, and a row for each computed point of each sweep."""
     table = [["workload", "safety", "varied", *PLAN_COLUMNS, *STEADY_STATE_FIGURES]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
         for x, point in zip(curve.x, curve.points, strict=True):
@@ -318,7 +318,7 @@ class LinkPlanner(QWidget):
         self._save(file, lambda path: atomic_write.write_atomically(path, format_csv(self.list_table_rows())))
 
     def save_picture(self, file: str) -> None:
-        """Save curves and findings as a picture."""
+        """Save curves and findings as an image."""
 
         def write(path: Path) -> None:
             target = QBuffer()

@@ -181,7 +181,7 @@ class StartPageView(QWidget):
     progress_wanted = Signal()
     file_wanted = Signal()
     generated_drill_wanted = Signal(str)
-    """Signal: difficulty of the drill to generate, one of proof.MADE."""
+    """Signal: difficulty of the drill to generate, one of `drill_difficulty.GENERATED_DRILL_LEVELS`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

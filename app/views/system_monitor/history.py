@@ -75,7 +75,7 @@ def _create_compressed_sampler(name: str) -> Callable[[GetSamples, float], Array
 
 
 def _count_waiting_transactions(get: GetSamples, compression: float) -> Array:
-    """Return the number of transactions per second that waited for the mirror."""
+    """Return the number of transactions that waited for the mirror, for each second."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 
@@ -337,6 +337,7 @@ class _CopySamples:
 
 
 def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
+    """Return the numbers of source and stream of the copy at *key*, and its log role."""
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NO_STREAM_NUMBERS, LogRole.UNREACHABLE

@@ -1,4 +1,4 @@
-"""Topology view: a picture of servers, copies, links and applications."""
+"""Topology view: servers, copies, links and applications on a canvas."""
 
 from app.views.topology.view import TopologyView
 

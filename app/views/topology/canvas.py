@@ -271,7 +271,7 @@ class AccessibleCanvas(TopologyCanvas):
 
     @property
     def summary(self) -> str:
-        """Description of the whole picture."""
+        """Description of the whole topology."""
         raise NotImplementedError
 
     def list_accessible_items(self) -> list[AccessibleItem]:

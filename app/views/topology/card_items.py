@@ -36,7 +36,7 @@ PARTNER_CARD_WIDTH_UNITS: Final = {False: 17.0, True: 12.4}
 COPY_ROW_UNITS: Final = {False: (0.95, 1.75, 3.9, 4.75, 6.35), True: (0.85, 1.6, 3.35, 3.85, 5.3)}
 """Vertical layout of a copy in line heights. The key is True for compact cards.
 
-Values: middle of the name, top of the chips, middle of the signs, top of the queue, and total height.
+Values: middle of the name, top of the chips, middle of the indicators, top of the queue, and total height.
 """
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_CARD_WIDTH_UNITS: Final = 12.8
@@ -51,7 +51,10 @@ CLIENT_ROWS: Final = {False: 3.9, True: 3.1}
 SMALL_CARD_KINDS: Final = ("witness", "node", "share", "computer")
 """Kinds of servers with small cards, which show no database copies."""
 INDICATORS_SQUEEZE_MAX: Final = 1.1
-"""Maximum factor by which signs of a compact card are condensed before a sign without a problem is omitted."""
+"""Maximum factor by which indicators of a compact card are condensed.
+
+Beyond it, an indicator without a problem is omitted.
+"""
 NAMES_SQUEEZE_MAX: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
 NAME_WIDTH_SHARE_MAX: Final = 0.45
@@ -71,7 +74,7 @@ class CardMoveListener(Protocol):
 
 
 class CardItem(QGraphicsItem, Generic[CardDisplay]):
-    """Base class of cards that can be selected and moved. `face` contains the data to draw."""
+    """Base class of cards that can be selected and moved. `display` contains the data to draw."""
 
     def __init__(self, display: CardDisplay, style: SceneStyle) -> None:
         super().__init__()
@@ -89,7 +92,7 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
         raise NotImplementedError
 
     def show_display(self, display: CardDisplay) -> None:
-        """Draw the contents *display* from now on."""
+        """Draw *display* from now on."""
         if display != self.display:
             self.prepareGeometryChange()
             self.display = display
@@ -156,7 +159,7 @@ class ServerCardItem(CardItem[ServerDisplay]):
         return ActionTarget("server", (self.display.name,))
 
     _counted: tuple[object, list[tuple[StatusIndicator, int]]] = (None, [])
-    """Counted grid, and the number of databases for each sign in it."""
+    """Counted grid, and the number of databases for each indicator in it."""
 
     @property
     def is_small(self) -> bool:
@@ -202,7 +205,7 @@ class ServerCardItem(CardItem[ServerDisplay]):
         return -(-len(self._count_cells()) // LEGEND_COLUMNS[self.style.narrow])
 
     def _count_cells(self) -> list[tuple[StatusIndicator, int]]:
-        """Return (sign, number of cells), most frequent sign first.
+        """Return (indicator, number of cells), most frequent indicator first.
 
         The result is cached until the grid changes.
         """
@@ -363,7 +366,10 @@ def _list_states(copy: CopyDisplay, narrow: bool) -> tuple[StatusIndicator, ...]
 def _select_fitting_indicators(
     indicators: Sequence[StatusIndicator], width: float, style: SceneStyle
 ) -> Sequence[StatusIndicator]:
-    """Return the signs that fit on a card. On a compact card, omit signs without a problem, from the end."""
+    """Return the indicators that fit on a card.
+
+    On a compact card, omit indicators without a problem, from the end.
+    """
     status_signs = list(indicators)
     while (
         style.narrow
@@ -427,7 +433,7 @@ def _draw_line(
     middle: float,
     style: SceneStyle,
 ) -> None:
-    """Draw a sign in a separate line. Condense it if it is wider than the card."""
+    """Draw an indicator in a separate line. Condense it if it is wider than the card."""
     with condense_drawing(
         painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), compute_indicator_width(indicator, style)
     ):

@@ -16,7 +16,7 @@ class CardSize(Struct, frozen=True):
 NamedCardSize = tuple[str, CardSize]
 """Name and size of a card."""
 CardCenter = tuple[float, float]
-"""Center of a card."""
+"""Center of a card on the canvas."""
 
 TALL_PARTNER_RATIO: Final = 2.0
 """Ratio of partner height to small-card height above which small cards are placed between two partners."""

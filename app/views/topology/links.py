@@ -22,9 +22,12 @@ from app.widgets.scene_symbols import (
 from engine.overrides import override
 
 LOG_BLOCK_TRAVEL_S: Final = 1.6
-"""Time in which a drawn log block crosses a link. It is slow enough to follow, and not a measured time."""
+"""Time in which a drawn log block moves along a link.
+
+It is slow enough to follow, and not a measured time.
+"""
 PING_TRAVEL_S: Final = 0.45
-"""Time in which a drawn ping crosses a link. A ping starts every simulated second, as in reality."""
+"""Time in which a drawn ping moves along a link. A ping starts every simulated second, as in reality."""
 NOTE_SEPARATOR: Final = " · "
 """Separator of the parts of a note."""
 LOG_BLOCKS_MAX: Final = 7
@@ -77,7 +80,7 @@ class LinkItem(QGraphicsItem):
         return self._line
 
     def show_display(self, display: LinkDisplay) -> None:
-        """Draw the contents *display* from now on."""
+        """Draw *display* from now on."""
         if display != self.display:
             self.prepareGeometryChange()
             self.display = display

@@ -1,4 +1,4 @@
-"""Scene of the topology: creates and updates the items for a picture, and places them."""
+"""Scene of the topology: creates, updates and places the items for the topology's contents."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

@@ -156,7 +156,7 @@ class TopologyView(AccessibleCanvas):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Ignore *events*. The picture shows the world, and the window announces events."""
+        """Ignore *events*. The canvas shows the world, and the window announces events."""
 
     @Slot(float)
     def set_speed(self, speed: float) -> None:
@@ -497,7 +497,10 @@ class TopologyView(AccessibleCanvas):
         return self._scene.list_moved_positions()
 
     def place_cards(self, centers: Mapping[str, CardCenter]) -> None:
-        """Place the cards in the stored positions *centers*, and all other cards in their default positions."""
+        """Place the cards in *centers* at their stored positions.
+
+        Place all other cards at their default positions.
+        """
         self._scene.place_cards(centers)
 
     @Slot()

@@ -255,7 +255,11 @@ def start_planned_failover(world: World, server: str, name: str) -> statements.O
 
 NODE_PAUSED_CODE: Final = 5070
 NOT_POSSIBLE_OWNER_CODE: Final = 5015
-"""System error codes with which the cluster rejects the move of a group. [DOC: System Error Codes]"""
+"""System errors 5070 (the node is paused) and 5015 (it is not a possible owner) of a rejected move of a
+group.
+
+[DOC: System Error Codes]
+"""
 
 
 def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -> statements.Outcome:

@@ -269,12 +269,15 @@ def execute_suspend(world: World, server: str, database: str) -> list[Message]:
 
 @statements.wait_for_peers("availability.resume", _find_servers_to_notify)
 def execute_resume(world: World, server: str, database: str) -> list[Message]:
-    """Execute SET HADR RESUME for the copy on *server*. Raise 35239."""
+    """Execute SET HADR RESUME at *server*: a secondary resumes its copy, the primary all copies. Raise 35239."""
     return resume_data_movement(world, server, database)
 
 
 def resume_data_movement(world: World, server: str, database: str) -> list[Message]:
-    """Resume the data movement of a copy. Raise 35239."""
+    """Resume the data movement of a copy.
+
+    At the primary, also reconnect all connected secondaries. Raise 35239.
+    """
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
     if copy.availability.suspended is None:

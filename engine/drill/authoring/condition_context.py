@@ -47,7 +47,7 @@ class SentBatch(Struct, frozen=True, gc=False):
 
 
 class ConditionContext(Struct, frozen=True):
-    """Current world, and the parts of its past that conditions can test."""
+    """State of a run that conditions can test: the current world and parts of its past."""
 
     world: World
     batches: Sequence[SentBatch]
@@ -117,6 +117,7 @@ def find_principal(
     serving = {copy.server for copy in serving_copies}
 
     def rank_copy(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
+        """Return a sort key of a copy: the leading copy has the largest key."""
         return (
             copy.server in serving,
             copy.group is not None and group_policies.get_policy(copy).is_leader(copy),
@@ -132,7 +133,7 @@ def find_principal(
 NO_SESSION_STATE: Final = "NONE"
 """State word of a copy without a session or group."""
 ARMED_STATE: Final = "ARMED"
-"""State in which a loss of the principal would now lead to an automatic failover."""
+"""State word "ARMED": a loss of the principal would now lead to an automatic failover."""
 
 GROUP_STATE_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, RECORDED_READY_STATE)
 """State words of a copy in an availability group."""

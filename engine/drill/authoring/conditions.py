@@ -1,4 +1,4 @@
-"""Language of conditions for goals and forbidden states: facts and comparisons joined by `and`, `or`, `not`.
+"""Language of conditions for goals and forbidden states: tests and comparisons joined by `and`, `or`, `not`.
 
 `Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
 """
@@ -33,25 +33,25 @@ CONDITION_LENGTH_MAX: Final = 600
 """Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
 FactsPredicate = Callable[[ConditionContext], bool]
-"""Function that returns whether *facts* meet a condition or a part of it."""
+"""Function that returns whether a condition, or a part of it, is met in a ConditionContext."""
 UNREACHED_TICK: Final = 2**40
 """Tick that is later than the end of any run."""
 
 
 class ConditionResult(NamedTuple):
-    """Result of a condition, and the time for which the result stays valid if no event occurs."""
+    """Result of a condition, and the time until which it stays valid if no event occurs."""
 
     holds: bool
     valid_until_tick: Tick = UNREACHED_TICK
     """First whole second, as a tick, at which the result may change without an event."""
     thresholds: tuple[Threshold, ...] = ()
-    """Thresholds of flow quantities. If the flow crosses one, the result may change even before
+    """Thresholds of flow counters. When a counter crosses one, the result may change before
     *valid_until_tick*.
     """
 
 
 ConditionEvaluator = Callable[[ConditionContext], ConditionResult]
-"""Function that evaluates a condition and returns how long the result is valid."""
+"""Function that evaluates a condition and returns a ConditionResult."""
 
 
 class ConditionError(ValueError):
@@ -72,14 +72,12 @@ class Condition(Struct, frozen=True):
     text: str
     test: FactsPredicate
     evaluate: ConditionEvaluator | None
-    """Function that evaluates the condition and returns how long the result is valid. None means that only
-    events can change the result.
-    """
+    """Function that returns the result and its validity. None means that only events can change the result."""
     operand_tests: tuple[FactsPredicate, ...]
     """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
 
     def is_met(self, context: ConditionContext) -> bool:
-        """Return whether *context* meet the condition."""
+        """Return whether the condition is met in *context*."""
         return self.test(context)
 
 
@@ -117,11 +115,11 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
 
 STATUS_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
-"""Grammar rules for facts, which contain no comparison."""
+"""Grammar rules for conditions without a comparison, which a status report may state."""
 
 
 def parse_status(text: str, names: ConditionNames) -> Condition:
-    """Parse *text* as one fact, or as several facts joined by `and`. Status reports have this form.
+    """Parse the condition of a status report: tests without comparisons, joined by `and`.
 
     Raises ConditionError.
     """
@@ -204,16 +202,16 @@ def build_temporary_result(context: ConditionContext, holds: bool, seconds: int 
 
 
 def build_polling_evaluator(test: FactsPredicate) -> ConditionEvaluator:
-    """Return a function that evaluates *test*. Its results are valid for one second."""
+    """Build an evaluator of *test* whose results are valid for one second."""
     return lambda facts: build_temporary_result(facts, test(facts))
 
 
 def build_cluster_evaluator(test: FactsPredicate) -> ConditionEvaluator:
-    """Return a function that evaluates *test*.
+    """Build an evaluator of *test* whose results are valid for one second in a world with a cluster.
 
-    In a world with a cluster, its results are valid for one second.
-
-    After some time, a cluster forgets failures and restarts without an event.
+    A cluster forgets failures and restarts after some time without an event. Without a cluster, only events
+    can
+    change the result.
     """
     return lambda facts: (
         build_temporary_result(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
@@ -221,7 +219,7 @@ def build_cluster_evaluator(test: FactsPredicate) -> ConditionEvaluator:
 
 
 class _Number(Struct, frozen=True):
-    """Operand of a comparison: a quantity or a literal number."""
+    """Operand of a comparison: a quantity, or a number in the text."""
 
     quantity: quantities.Quantity
     name: str
@@ -231,7 +229,7 @@ class _Number(Struct, frozen=True):
 
 
 class _TranslatedCondition(Struct, frozen=True):
-    """Translated part of a condition."""
+    """Part of a condition, translated to functions."""
 
     test: FactsPredicate
     evaluate: ConditionEvaluator | None = None
@@ -389,6 +387,7 @@ class _ConditionTranslator:
     def _any_name(
         self, node: Tree[Token] | Token, kinds: tuple[ObjectKind, ...] = ("database", "server", "client")
     ) -> tuple[ObjectKind, str]:
+        """Return (kind, name as the scenario spells it) of a name of one of *kinds*. Raises ConditionError."""
         assert not isinstance(node, str)
         token = node.children[0]
         word = str(token).strip("[]")

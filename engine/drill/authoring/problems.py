@@ -26,7 +26,7 @@ characters.
 
 
 class FileProblem(Struct, frozen=True, order=True):
-    """Problem in a file. *line* and *column* begin at 1."""
+    """Problem in a file of an author. *line* and *column* begin at 1."""
 
     file: str
     line: int
@@ -52,7 +52,10 @@ class FileProblem(Struct, frozen=True, order=True):
 
 
 class ScenarioError(ValueError):
-    """Error for a scenario that cannot be used. *problems* contains all reasons, in the order of the file."""
+    """Error for a scenario that cannot be used.
+
+    *problems* contains all its problems, in the order of the file.
+    """
 
     def __init__(self, problems: Sequence[FileProblem]) -> None:
         super().__init__(join_messages("\n", map(str, problems)))
@@ -132,7 +135,7 @@ def _shorten_text(text: str) -> str:
 # tomllib does not return the lines of values.
 
 KeyPath = tuple[str | int, ...]
-"""Path of a value: keys and list indexes from the root, for example ("server", 1, "site")."""
+"""Path of a value in a file: keys and list indexes from the top table, for example ("server", 1, "site")."""
 
 
 class TextPosition(Struct, frozen=True):
@@ -293,6 +296,7 @@ class _PositionScanner:
         )
 
     def _compute_line_and_column(self, index: int) -> tuple[int, int]:
+        """Return (line, column) of the character at *index*, both from 1."""
         line = bisect_right(self._starts, index)
         return line, index - self._starts[line - 1] + 1
 

@@ -32,8 +32,11 @@ class Quantity(Struct, frozen=True):
     read: Callable[[ConditionContext, str], float]
     """Function that returns the value for the object with this name."""
     change_cause: ChangeCause = "by events"
-    """Way in which the value changes. "by the clock": without events, the value is constant or increases by
-    one per second. "by itself": the value may change at any time.
+    """Cause of a change of the value.
+
+    "by the clock": without events, the value is constant or increases by one per second. "by itself": the
+    value
+    may change at any time.
     """
     counter: str = ""
     """Name of the flow counter that the quantity reads; empty if none."""

@@ -25,7 +25,7 @@ from engine.protocol import group_policies
 from engine.verbs import REMARK_VERBS, VERBS
 
 PLACEHOLDER_PREFIX: Final = "TO WRITE: "
-"""Mark at the beginning of each placeholder, which the author must replace."""
+"""Prefix of each placeholder text, which the author must replace."""
 
 SUMMARY: Final = build_message("one sentence: the situation and the task")
 BRIEF: Final = build_message("the learner's role, the risk and the task; do not name the coming fault")
@@ -70,13 +70,14 @@ the author.
 """
 
 FULL_POINTS_FACTOR: Final = 1.15
-"""Limit for full points, as a multiple of the recorded run's value. Assumed."""
+"""Highest value for full points, as a multiple of the recorded run's value. Assumed."""
 ZERO_POINTS_FACTOR: Final = 4.0
-"""Limit for no points, as a multiple of the recorded run's value. Assumed."""
+"""Lowest value for no points, as a multiple of the recorded run's value. Assumed."""
 
 FULL_POINTS_MARGIN_S: Final = 5.0
-"""Minimum distance between the recorded run's value and the limit for full points, because results vary with
-the seed.
+"""Minimum distance between the recorded run's value and the limit for full points, in seconds.
+
+Results vary with the seed.
 """
 
 GOAL_HOLD_S: Final = 2.0
@@ -217,6 +218,7 @@ def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
 
 
 def _build_solution_step(input_: Input) -> dict[str, object]:
+    """Return a [[solution]] entry (keys "do" and "why") for the input."""
     return {
         "do": input_.line,
         "why": f"{PLACEHOLDER_PREFIX}why {input_.line_without_time.split()[0]} at this moment",
@@ -224,6 +226,7 @@ def _build_solution_step(input_: Input) -> dict[str, object]:
 
 
 def _build_hint(goal: str) -> dict[str, object]:
+    """Return a [[hint]] entry for a goal, with placeholders in the keys "look", "means" and "type"."""
     return {
         "goal": goal,
         "look": f"{PLACEHOLDER_PREFIX}{LOOK}",
@@ -236,7 +239,7 @@ def _build_hint(goal: str) -> dict[str, object]:
 
 
 def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, object]]:
-    """Propose goals from the facts at the end of the run.
+    """Propose goals from the state at the end of the run.
 
     A goal counts only from the first action on, because before it nothing is broken.
     """
@@ -258,7 +261,7 @@ def _evaluate_condition(drill: Drill, condition: str) -> bool:
 
 
 def _list_candidate_goals(world: World) -> Iterator[tuple[str, str]]:
-    """Yield (condition, text) for the facts that may become goals."""
+    """Yield (condition, text for the learner) for each state of the world that may become a goal."""
     for database in world.availability:
         lead = condition_context.find_principal(world, database)
         if lead is not None:

@@ -140,7 +140,7 @@ checked.
 
 
 class _IndexShiftingCollector(ProblemCollector):
-    """ProblemFinder for a file without its invalid list entries. It corrects the list indexes of problems."""
+    """ProblemCollector for a file without its invalid list entries. It corrects the list indexes of problems."""
 
     def __init__(self, collector: ProblemCollector, left_out: dict[str, list[int]]) -> None:
         super().__init__(collector.file, collector.text)
@@ -192,7 +192,7 @@ def _check_valid_parts(
 
 
 FileWithoutInvalidParts = tuple[dict[str, Any], dict[str, list[int]]]
-"""(file without its invalid parts, list -> indexes of its omitted entries)."""
+"""(tables of the file without its invalid parts, list name -> indexes of its omitted entries)."""
 
 
 def _remove_keys(
@@ -243,7 +243,7 @@ DEPENDENT_TABLES: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Table -> tables that refer to it. If an entry of the first is omitted, the others would be reported
+"""Table -> tables that refer to it. Without an entry of the first table, the others would be reported
 wrongly.
 """
 

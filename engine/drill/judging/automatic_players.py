@@ -234,7 +234,9 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 
 
 ExplainAllowance = Callable[[Scenario], str]
-"""Function that returns the reason why a scenario allows an exploit; empty if it does not."""
+"""Function that returns why a scenario allows an exploit to equal its honest twin; "" if it does not allow
+it.
+"""
 
 
 def _explain_early_action(scenario: Scenario) -> str:

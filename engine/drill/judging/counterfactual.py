@@ -39,8 +39,9 @@ half a minute.
 """
 
 RECOVERY_S_MAX: Final = 60.0
-"""Maximum time of an automatic recovery that makes an emergency measure needless. Assumed: several times the
-duration of a failover.
+"""Maximum seconds of an automatic recovery that makes an emergency measure needless.
+
+Assumed: several times the duration of a failover.
 """
 
 REFUSAL_DELAY_S: Final = 1.0
@@ -111,7 +112,8 @@ def measure_action_impacts(
 ) -> CooperativeTask[tuple[ActionImpact, ...]]:
     """Return the impact of each action of a finished run, the most harmful first. Runs in slices.
 
-    *indices*: journal indexes of the actions to test; None means at most ACTIONS_MAX actions that changed
+    *indices*: journal indexes of the actions to test; None means at most COUNTERFACTUAL_ACTIONS_MAX actions
+    that changed
     something.
     """
     indexes = sorted(_list_candidates(drill) if indices is None else indices)
@@ -240,7 +242,9 @@ def was_batch_refused(drill: Drill, input_: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Return whether every database that *text* names would be online after RECOVERY_S without further inputs."""
+    """Return whether every database that *text* names would be online after RECOVERY_S_MAX without further
+    inputs.
+    """
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S_MAX))
@@ -253,12 +257,12 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 # A retry starts so early that the trainee has time to look, think and type before the mistake.
 
 QUERY_S: Final = 5.0
-"""Time to run a query and read its result. Assumed."""
+"""Seconds to run a query and read its result. Assumed."""
 
 ACTION_PREPARATION_S: Final = 1.35
-"""Time to prepare an action mentally [Card, Moran and Newell 1980, keystroke-level model]."""
+"""Seconds to prepare an action mentally [Card, Moran and Newell 1980, keystroke-level model]."""
 KEYSTROKE_S: Final = 0.28
-"""Time per key of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
+"""Seconds per keystroke of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 RETRY_LEAD_S_MAX: Final = 60.0
 """Maximum time between retry and mistake. Assumed: longer texts are pasted, or typed while the clock is

@@ -31,15 +31,16 @@ FAILOVER_CLAUSES: Final = ("FAILOVER", "FORCE_SERVICE")
 """Texts of statements that start a failover."""
 
 CAUSE_DELAY_TICKS_MAX: Final = to_ticks(2.0)
-"""Maximum ticks from an action to the condition that it meets. Conditions are checked every second, and a
-batch takes time.
+"""Maximum ticks between an action and the tick at which its condition is seen to be met.
+
+Conditions are checked every second, and a batch takes time.
 """
 
 COUNTERFACTUAL_REASON: Final = build_message("This mistake decided the result.")
-"""Text for an action that no rule covers, although the run would score more without it."""
+"""Reason of a mistake that no rule covers: the run would score more without the action."""
 
 COUNTERFACTUAL_GAIN_MIN: Final = 1.0
-"""Minimum gain in points without an action for which this action counts as the cause."""
+"""Minimum points that the run must gain without an action for this action to be the cause of a mistake."""
 
 
 class Mistake(Struct, frozen=True):
@@ -96,7 +97,8 @@ def find_mistakes(
 ) -> list[Mistake]:
     """Return all mistakes: those whose cause cost most come first, the others follow in order of time.
 
-    *missing_steps*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run without
+    *missing_steps*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run
+    without
     each action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
@@ -222,7 +224,7 @@ def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpac
 
 
 def _find_action_prolonging_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
-    """Return the index of the action that prolonged the downtime most; None if no action doubled it."""
+    """Return the index of the action that prolonged the downtime most; None if no action at least doubled it."""
     best = min(
         impacts_by_index.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None
     )
@@ -233,7 +235,7 @@ def _find_action_prolonging_outage(impacts_by_index: Mapping[int, ActionImpact])
 
 
 def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
-    """Return the downtime with and without the action, in seconds."""
+    """Return (downtime with the action, downtime without it), in seconds."""
     return next(((row.left, row.right) for row in impact.outcomes if row.name == "downtime_s"), (0.0, 0.0))
 
 

@@ -277,6 +277,7 @@ def find_marker(event: Event) -> Marker | None:
 
 
 def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
+    """Return (kind, text) of the marker of an event; None if the event has no marker."""
     match event.data:
         case FaultData(no_effect=True) | NoteData(refused=True, ended_by=None, rewound_from_s=None):
             return None

@@ -131,6 +131,7 @@ def _list_failed_failovers(drill: DrillState) -> list[dict[str, object]]:
 
 
 def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, object]:
+    """Return the report field "technology" of a failover, as a dictionary with this key."""
     return {"technology": find_technology(drill.world, failover)}
 
 
@@ -364,6 +365,9 @@ def build_clients_json(drill: DrillState) -> ReportRow:
 
 
 def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
+    """Return the report fields of an availability record: downtime_s, exposed_s, lost_transactions and
+    lost_kb.
+    """
     return {
         "downtime_s": account.down_ticks / TICKS_PER_S,
         "exposed_s": account.exposed_ticks / TICKS_PER_S,
@@ -417,6 +421,7 @@ Assumed: seven hours of one database.
 
 
 def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
+    """Return counter -> value of every *stride*-th sample of a database; None without a running copy."""
     number_pairs = [entry.get(database) for entry in drill.logs]
     values = drill.samples.read_entries(
         0, *np.array([place or NO_STREAM_NUMBERS for place in number_pairs], dtype=np.int64).reshape(-1, 2).T

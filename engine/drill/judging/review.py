@@ -131,7 +131,7 @@ class PlannedStep(Struct, frozen=True):
 
 
 class ReferenceComparison(Struct, frozen=True):
-    """Reference solution, compared with this run. Both have the same seed."""
+    """Comparison of a run with the reference solution. Both have the same seed."""
 
     steps: tuple[PlannedStep, ...]
     besides: tuple[Input, ...]
@@ -143,7 +143,7 @@ class ReferenceComparison(Struct, frozen=True):
 
 
 class Review(Struct, frozen=True):
-    """Data of a debrief, for the screen and for all exports."""
+    """Review of a run: all data of its debrief, for the screen and for all exports."""
 
     title: str
     planned: tuple[str, ...]

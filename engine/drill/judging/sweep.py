@@ -99,6 +99,7 @@ def summarize_outcomes(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]
 
 
 def _summarize_values(values: Sequence[float | None]) -> dict[str, float] | None:
+    """Return "mean" and percentiles ("p5", "p50" …) -> number, without None values; None if no value remains."""
     known_values = sorted(value for value in values if value is not None)
     if not known_values:
         return None
@@ -159,7 +160,7 @@ def list_limit_results(outcomes: Iterable[RunOutcome], measure: str, limit: floa
 
 
 NORMAL_QUANTILE_95: Final = 1.959963984540054
-"""Number of standard deviations that enclose 95% of a normal distribution."""
+"""Distance from the mean, in standard deviations, that encloses 95% of a normal distribution."""
 
 
 def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:

@@ -51,7 +51,7 @@ seeds. Assumed.
 PlanName = Literal["robust", "safest"]
 """Key of a plan with scores over several seeds in a certificate."""
 IsTimeShareOver = Callable[[float], bool]
-"""Function that returns whether a share of the total time is over."""
+"""Function that returns whether a given share of the total time is over."""
 
 
 def _is_never_over(_: float) -> bool:

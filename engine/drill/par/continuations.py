@@ -219,7 +219,9 @@ class BaselineRun:
         return continuation.without_first(run.tick) if self._noops[noop_key] else None
 
     def _find_start(self, run: SearchDrill, continuation: Continuation) -> CooperativeTask[Tick | None]:
-        """Return the tick at which *continuation* branches off from the run; None if its condition is never met."""
+        """Return the tick at which *continuation* branches off from the run; None if its condition is never
+        met.
+        """
         tick: Tick | None = run.tick
         if continuation.condition is not None and not run.is_condition_met(continuation.condition):
             tick = yield from self._find_holding_tick(continuation.condition, run.tick)

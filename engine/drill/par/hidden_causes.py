@@ -61,9 +61,9 @@ class BeliefState(Struct, frozen=True):
 
 
 class HiddenCauseChecker(Struct):
-    """Alternative causes of a drill, which detect plans that act before the seat can know the cause.
+    """Checker that detects plans that act before the seat can know the cause of a fault.
 
-    Belief states of earlier plans are cached.
+    It compares the alternative causes of a drill. Belief states of earlier plans are cached.
     """
 
     scenario: Scenario

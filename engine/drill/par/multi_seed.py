@@ -107,7 +107,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     """Play *run* with the reactions of *plan*, and return the score.
 
     Each reaction is applied when it is due, in order. A refused reaction waits until it is accepted, or until
-    TRIES_MAX attempts have failed. Questions are answered when they are asked.
+    RETRY_ATTEMPTS_MAX attempts have failed. Questions are answered when they are asked.
     """
     end = find_default_end(run, max((reaction.input_.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
@@ -220,7 +220,8 @@ def _filter_events_after(timeline_events: Sequence[Tick], events: Iterable[Event
 
 
 def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last timeline event in *timeline_events*; 0 if there is none.
+    """Return the tick of the first symptom of the last timeline event in *timeline_events*; 0 if there is
+    none.
 
     At the latest, it is the time at which the Database Mirroring Monitor shows the change.
     """
@@ -242,4 +243,5 @@ def _normalize_event_text(event: Event) -> str:
 
 
 def _get_archive_sort_key(plan: PlayedPlan) -> tuple[object, ...]:
+    """Return the sort key of a plan. The best plan has the smallest key."""
     return plan.key

@@ -166,7 +166,7 @@ def _build_analysis(
     rollouts: Sequence[Rollout],
     plans: Sequence[Sequence[Input]] | None = None,
 ) -> CooperativeTask[RegretAnalysis]:
-    """Build the regret analysis from the *rollouts*, the best result at each moment.
+    """Build the regret analysis from the *rollouts*, the best result at each position.
 
     If *plans* are given, their delays make the last chance exact to the second.
     """
@@ -264,10 +264,11 @@ def _compute_standard_deviation(values: Sequence[float]) -> float:
 def _find_best_rollouts(
     positions: Sequence[RunPosition], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> CooperativeTask[list[Rollout]]:
-    """Return the best result from each moment.
+    """Return the best result from each position.
 
-    Nothing is played between two moments with equal V, because V does not increase. *quick*: True to try few
-    continuations, and to stop at the V of the preceding moment.
+    Nothing is played between two positions with equal V, because V does not increase. *quick*: True to try
+    few
+    continuations, and to stop at the V of the preceding position.
     """
     rollouts = {0: (yield from _find_best_rollout(positions[0], plans, quick=quick))}
     spans = [(0, len(positions) - 1)]
@@ -295,7 +296,10 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> CooperativeTask[Rollout]:
-    """Return the best known result from *position*. *earlier_rollout*, from an earlier moment, is tried first."""
+    """Return the best known result from *position*.
+
+    *earlier_rollout*, from an earlier position, is tried first.
+    """
     known_continuations = (
         continuations.list_whole_continuations(position.run, plans)
         if quick
@@ -323,7 +327,7 @@ def _improve_rollouts(
     """Return improved *rollouts*.
 
     Where V falls, try to return to the preceding continuation. Where V still increases, or is far below the
-    points that are not yet lost, search from there. Try each result also from earlier moments with lower V,
+    points that are not yet lost, search from there. Try each result also from earlier positions with lower V,
     alone and after each available action.
     """
     improved = yield from _improve_before_losses(positions, rollouts)
@@ -356,7 +360,7 @@ def _improve_rollouts(
 
 
 def _find_doubtful_positions(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[int]:
-    """Return the indexes of the moments just after an action, or after a large loss by waiting."""
+    """Return the indexes of the positions just after an action, or after a large loss by waiting."""
     return [
         position + 1
         for position, (before, later_rollout) in enumerate(pairwise(rollouts))
@@ -394,7 +398,7 @@ def _improve_before_losses(
 def _propagate_forward(
     positions: Sequence[RunPosition], rollouts: list[Rollout], index: int
 ) -> CooperativeTask[None]:
-    """Try the continuation at *index* also from later moments."""
+    """Try the continuation at *index* also from later positions."""
     for later_index in range(index + 1, len(rollouts)):
         rollout = rollouts[later_index - 1]
         if rollouts[later_index].score >= rollout.score:
@@ -408,7 +412,7 @@ def _propagate_forward(
 def _propagate_backward(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts*. Where V increases, the later continuation is also tried from the moment before."""
+    """Return *rollouts*. Where V increases, the later continuation is also tried from the position before."""
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
         moment, next_rollout = positions[index], better_rollouts[index + 1]

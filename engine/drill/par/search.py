@@ -86,7 +86,7 @@ class ParSearch(Struct):
     )
     """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
     _known_features: set[str] = field(default_factory=set)
-    """Facts that any plan so far has produced."""
+    """Features that the outcome of any plan so far has."""
     _known_hashes: set[bytes] = field(default_factory=set)
     """Hashes of the states that were already evaluated."""
     _trials: PlanPlayer | None = None
@@ -219,12 +219,10 @@ Assumed: any prime number.
 
 
 class BlunderTest(Struct):
-    """Share of blunders among the actions that a seat can try. `run_steps` refines it.
+    """Test that measures the share of blunders among the actions that a seat can try.
 
-    It can be read at any time.
-
-    A decision precedes each action of the plan that is a choice. Thus queries and waits do not influence the
-    share.
+    `run_steps` refines the result, which can be read at any time. A decision precedes each action of the plan
+    that is a choice. Thus queries and waits do not influence the share.
     """
 
     trials: PlanPlayer

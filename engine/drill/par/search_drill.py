@@ -139,6 +139,7 @@ def encode_timers(timers: Iterable[Timer]) -> bytes:
 
 
 def _summarize_batch(batch: SentBatch) -> tuple[Tick, str | None, str]:
+    """Return (tick, server, text) of a batch."""
     return batch.tick, batch.server, batch.text
 
 
@@ -298,7 +299,7 @@ def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
 
 
 class RetryingRun(Struct, frozen=True):
-    """Run in which a refused action is retried until it is accepted, at most TRIES_MAX times."""
+    """Run in which a refused action is retried until it is accepted, at most RETRY_ATTEMPTS_MAX times."""
 
     drill: SearchDrill
 

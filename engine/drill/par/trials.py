@@ -50,7 +50,7 @@ PlanSortKey = tuple[float, int, tuple[tuple[Tick, str], ...]]
 
 
 class PlayedPlan(Struct, frozen=True):
-    """Plan with the result of playing it."""
+    """Plan that was played: its actions, its score and the decision points of its run."""
 
     actions: tuple[Input, ...]
     score: float
@@ -100,14 +100,14 @@ class SearchLimits(Struct, frozen=True):
 
 
 class DecisionPoint(Struct, frozen=True):
-    """Decision point of a known plan."""
+    """Decision point of a known plan, at which the search tries the plan's neighbors."""
 
     actions: tuple[Input, ...]
     tick: Tick
 
 
 class Trial(Struct, frozen=True):
-    """Neighbor of a plan, with its result."""
+    """Trial of one neighbor of a plan: the hash of its state, and the played plan."""
 
     state: bytes
     """Hash of the state at the decision and of the remaining actions. Trials with equal hashes have equal
@@ -116,7 +116,7 @@ class Trial(Struct, frozen=True):
     plan: PlayedPlan | None
     """Played plan; None if the action had no effect, so that the original plan is at least as good."""
     outcome_features: frozenset[str] = frozenset()
-    """Facts that the plan produces; empty if its score cannot be exceeded."""
+    """Features of the outcome that the plan produces; empty if its score cannot be exceeded."""
 
 
 NeighborPart = tuple[int, int]
@@ -140,7 +140,7 @@ class DecisionState(Struct, frozen=True):
 
 @dataclass(slots=True)
 class PlanPlayer:
-    """Player of plans for one scenario and seed."""
+    """Player that plays variations of plans for one scenario and seed."""
 
     scenario: Scenario
     seed: int
@@ -353,9 +353,10 @@ OBSERVABLE_WORLD_PARTS: Final = (
 
 
 def collect_outcome_features(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
-    """Return the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
+    """Return the features of the outcome of *drill*: differences from *idle* at the end, and errors of
+    servers.
 
-    A fact is a text without numbers.
+    *idle*: end of the drill without actions. A feature is a text without numbers.
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in OBSERVABLE_WORLD_PARTS:

@@ -128,7 +128,10 @@ class ConditionPoller(DrillState):
         return holds
 
     def _build_condition_context(self) -> ConditionContext:
-        """Return the facts for conditions. During a poll, unchanged facts are reused."""
+        """Return the context in which conditions are evaluated.
+
+        During a poll, an unchanged context is reused.
+        """
         if not self._looking:
             return super()._build_condition_context()
         if self._known is None:
@@ -138,7 +141,7 @@ class ConditionPoller(DrillState):
     def _poll_conditions(self) -> None:
         """Evaluate the conditions, once a second, and check whether the drill has ended.
 
-        Nothing is evaluated if the facts are unchanged and no condition depends on the time.
+        Nothing is evaluated if the context is unchanged and no condition depends on the time.
         """
         self._has_changed()
         self._looking, watch = True, self._watch

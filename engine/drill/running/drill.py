@@ -295,7 +295,7 @@ class Drill(ConditionPoller):
         return update_calls(self.calls, input_, known_names, self._is_status_true)
 
     def _is_status_true(self, text: str) -> bool:
-        """Return whether a fact is currently true. Raises InputError for an invalid fact."""
+        """Return whether a reported status is currently true. Raises InputError for an invalid status."""
         try:
             condition = conditions.parse_status(text, collect_names(self.scenario))
         except ConditionError as problem:

@@ -110,7 +110,7 @@ def parse_lock(text: str, world: World) -> Input:
 
 
 def is_input_blocked(lock: Input, input_: Input) -> bool:
-    """Return whether *lock* blocks *input_*. The order of the ends of a link does not matter."""
+    """Return whether *lock* makes *input_* unavailable. The order of the ends of a link does not matter."""
     words = tuple(" ".join(input_.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}
     return lock.verb == input_.verb and any(words[: len(order)] == order for order in orders)

@@ -24,7 +24,7 @@ InquiryChange = Literal["asked", "missed", "judged"]
 
 
 class InquiryState(Struct, frozen=True):
-    """State of a question or prediction in a run: times, answer, and correct answer."""
+    """State of a question or prediction in a run: its times, the answer and the correct choices."""
 
     since_tick: Tick | None = None
     """Tick since which its condition is met."""
@@ -134,6 +134,7 @@ def poll_inquiry(
 def _ask_if_due(
     inquiry: Inquiry, answer: InquiryState, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryState, InquiryChange | None]:
+    """Return (new state, change to report or None) of a question that has not been asked, at *tick*."""
     since_tick = answer.since_tick
     if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
@@ -157,6 +158,7 @@ def _ask_if_due(
 def _judge_if_due(
     inquiry: Prediction, answer: InquiryState, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
 ) -> InquiryState | None:
+    """Return the judged state of a prediction; None if its judgment is not due at *tick*."""
     if tick < asked_tick + to_ticks(inquiry.judged_after):
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))

@@ -130,7 +130,7 @@ class SampledState(Struct, frozen=True):
 
 
 class DrillState:
-    """Scenario, seed, mode, world, actions and events of a drill. The subclass `DrillSpec` advances it."""
+    """Scenario, seed, mode, world, actions and events of a drill. The subclass `Drill` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None

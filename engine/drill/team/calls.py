@@ -19,7 +19,7 @@ from engine.model import Tick
 TeamCalls = tuple["TeamCall", ...]
 """All orders and questions of a run, oldest first."""
 IsStatusTrue = Callable[[str], bool]
-"""Function that returns whether a fact is currently true. Raises InputError for an invalid fact."""
+"""Function that returns whether a reported status is currently true. Raises InputError for an invalid status."""
 
 FILLER_WORDS: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
@@ -55,10 +55,10 @@ class TeamCall(Struct, frozen=True):
     acted_tick: Tick | None = None
     """Tick of the receiver's first action about a subject of the order."""
     status: str = ""
-    """Fact with which the receiver answered a question."""
+    """Status with which the receiver answered a question."""
     status_tick: Tick | None = None
     true: bool | None = None
-    """True if the reported fact was true at that time; None before the report."""
+    """True if the reported status was true at that time; None before the report."""
 
     @property
     def is_correct(self) -> bool:
@@ -267,5 +267,5 @@ def count_closed_orders(calls: TeamCalls, role: str) -> int:
 
 
 def count_true_statuses(calls: TeamCalls, role: str) -> int:
-    """Return the number of true facts that *role* has reported."""
+    """Return the number of true statuses that *role* has reported."""
     return arithmetic.add_in_order(team_call.to == role and team_call.true is True for team_call in calls)

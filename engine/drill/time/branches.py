@@ -124,7 +124,7 @@ class BranchTree:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
     def get_branch_point(self, name: str) -> BranchPoint:
-        """Return the branch point of a branch. Raises BranchError."""
+        """Return the branch point of a branch: its parent, tick and shared inputs. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
 

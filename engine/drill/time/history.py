@@ -33,29 +33,29 @@ Even with a hundred databases, this time is replayed within 10 ms.
 """
 
 EVENTS_PER_INTERVAL: Final = 250
-"""Number of events whose replay takes as long as SNAPSHOT_INTERVAL ticks. A hundred failing databases emit thousands
-of events in seconds.
+"""Number of events whose replay takes as long as SNAPSHOT_INTERVAL_TICKS ticks. A hundred failing databases
+emit thousands of events in seconds.
 """
 
 TIMERS_PER_INTERVAL: Final = 400
-"""Number of timers whose replay takes as long as SNAPSHOT_INTERVAL ticks.
+"""Number of timers whose replay takes as long as SNAPSHOT_INTERVAL_TICKS ticks.
 
 Fitted to an hour of faults: 0.02 ms per timer, 0.04 ms per event, 12 ms per input.
 """
 
 HASHES_PER_INTERVAL: Final = 1
-"""Number of hashes whose replay takes as long as SNAPSHOT_INTERVAL ticks. If there is room, a snapshot precedes each
-input with a hash.
+"""Number of hashes whose replay takes as long as SNAPSHOT_INTERVAL_TICKS ticks. If there is room, a snapshot
+precedes each input with a hash.
 """
 
 INPUTS_PER_INTERVAL: Final = 10
-"""Number of read-only inputs whose replay takes as long as SNAPSHOT_INTERVAL ticks. Measured in the lab: 1 to 3 ms
-each.
+"""Number of read-only inputs whose replay takes as long as SNAPSHOT_INTERVAL_TICKS ticks. Measured in the
+lab: 1 to 3 ms each.
 """
 
 RECENT_INTERVALS: Final = 1_000
-"""Length of the recent part of a run, in units of SNAPSHOT_INTERVAL. Older snapshots are needed less often and
-become sparser.
+"""Length of the recent part of a run, in units of SNAPSHOT_INTERVAL_TICKS. Older snapshots are needed less
+often and become sparser.
 
 Assumed: two hours of a hundred databases with some faults.
 """
@@ -236,7 +236,10 @@ def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
 
 
 def _compute_replay_cost(drill: Drill, lengths: HistoryLengths) -> float:
-    """Return the cost of replaying *drill* to its current tick. The unit is SNAPSHOT_INTERVAL ticks without events."""
+    """Return the cost of replaying *drill* to its current tick.
+
+    The unit is SNAPSHOT_INTERVAL_TICKS ticks without events.
+    """
     return (
         drill.tick / SNAPSHOT_INTERVAL_TICKS
         + lengths.events / EVENTS_PER_INTERVAL

@@ -192,7 +192,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
     drill: State
     """Drill without the parts that are stored separately."""
     parts: tuple[BlockCollection, ...]
-    """Blocks of WORLD_PARTS, FLOW_SETUPS and DRILL_PARTS, in this order."""
+    """Blocks of BLOCK_WORLD_PARTS, FLOW_SETUPS and BLOCK_DRILL_PARTS, in this order."""
     arrays: tuple[bytes, ...]
     """Compressed arrays of FLOW_ARRAYS, in this order."""
     lengths: HistoryLengths

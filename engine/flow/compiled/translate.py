@@ -134,6 +134,7 @@ class _ModuleTranslation:
         raise TranslationError(node or ast.Pass(), f"the annotation {name} is not supported")
 
     def list_parameters(self, name: str) -> list[tuple[str, CType]]:
+        """Return (name, type) of each parameter of the function *name*."""
         arguments = self.nodes[name].args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             raise TranslationError(self.nodes[name], "only plain parameters without defaults are supported")

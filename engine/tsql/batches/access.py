@@ -148,7 +148,8 @@ def end_other_connections(machine: ExecutionMachine, database: str, termination:
 def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termination: str) -> list[Message]:
     """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
-    Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate (gate.py)
+    Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate
+    (statement_gate.py)
     refuses the statement if another connection uses the database in single-user mode.
     """
     world, server = machine.world, machine.session.server

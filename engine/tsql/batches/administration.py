@@ -29,6 +29,7 @@ AdministrationHandler = StatementHandler[ExecutionMachine, Outcome]
 
 
 def _evaluate_options(machine: ExecutionMachine, pairs: s.Pairs) -> dict[str, Scalar]:
+    """Return option -> value, with variables replaced by their values."""
     return {name: machine.resolve_value(value) for name, value in pairs}
 
 

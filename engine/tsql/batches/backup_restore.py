@@ -344,6 +344,7 @@ def _build_grid(context: StatementContext, columns: str, records: list[dict[str,
 
 
 def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
+    """Return a row of RESTORE FILELISTONLY as column -> value."""
     size = int(file.size_kb * 1024)
     size_max = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
     return {
@@ -371,6 +372,7 @@ def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[s
 def _build_header_record(
     context: StatementContext, backup_set: backup.BackupSet, position: int
 ) -> dict[str, Scalar]:
+    """Return a row of RESTORE HEADERONLY as column -> value."""
     kind, described = _BACKUP_TYPES[backup_set.kind]
     size, details = int(backup_set.backup_kb * 1024), backup_set.details
     expires = details.expires_tick

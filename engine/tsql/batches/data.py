@@ -417,7 +417,9 @@ class Window(Struct, frozen=True, kw_only=True):
 
 
 FIRST_RESULT_REQUEST: Final = "first result"
-"""First argument of `Context.call` that requests a description of a text's first result set (resolution.py)."""
+"""First argument of `StatementContext.call` that requests a description of a text's first result set
+(resolution.py).
+"""
 
 
 def parse_parameter_declarations(text: str) -> list[tuple[str, str, bool, str]]:
@@ -451,7 +453,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 class ExecutionScope(Struct):
-    """Mutable form of a Frame while its batch is executed. Fields without a description are those of Frame."""
+    """Mutable form of a Frame while its batch runs. Fields without a description are those of Frame."""
 
     text: str
     version: int

@@ -266,7 +266,7 @@ def _evaluate_is_srvrolemember(context: StatementContext, role: Scalar, login: S
 
 
 def _build_file_exists_row(context: StatementContext, path: Scalar) -> Scalar:
-    """Return the row of sys.dm_os_file_exists as JSON, which reshape.py reads."""
+    """Return the row of sys.dm_os_file_exists as JSON, which form_rewriting.py reads."""
     return json.dumps([folders.get_path_flags(context, to_text(path))] if path is not None else [])
 
 

@@ -94,6 +94,7 @@ def _list_events(context: StatementContext) -> Iterator[tuple[str, str, str]]:
 
 
 def _build_group_data(context: StatementContext, group: str) -> tuple[EventField, ...]:
+    """Return the data elements of an event that identify the availability group *group*."""
     world, server = context.world, context.session.server
     groups = [
         replicas.find_group_config(world, server, state.guid)

@@ -352,7 +352,7 @@ def wait_for_lock(machine: ExecutionMachine, conflict: LockConflictError) -> Non
 
 
 def detect_deadlock_victim(machine: ExecutionMachine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
+    """Record the lock conflict, and return whether the waiting connection is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
     return waited_ticks >= DEADLOCK_SEARCH_INTERVAL_S * TICKS_PER_S and _is_first_deadlock_victim(machine)
 

@@ -1,6 +1,7 @@
 """Interface through which statements use the submission that runs them, and the submission's output.
 
-`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only this interface.
+`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only this
+interface.
 """
 
 from __future__ import annotations
@@ -262,6 +263,7 @@ _OUTPUT_LIMIT_TEXT: Final = (
 
 
 def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
+    """Return the arguments of error *number*, which follows the error *problem*."""
     if number == 4922:
         action = problem.title if problem.title.startswith("ALTER") else "ALTER TABLE DROP COLUMN"
         return action, problem.parameters[-1], "column"
@@ -315,7 +317,7 @@ class ExecutionMachine(SubmissionOutput):
     def create_sibling_machine(
         self, run: Submission, session: SqlSession, meter: WorkMeter
     ) -> ExecutionMachine:
-        """Return another machine of the same class that executes *run* on the connection *session*."""
+        """Return a new machine of the same class that executes *run* on the connection *session*."""
 
     @abstractmethod
     def begin_batch(self, text: str) -> None:

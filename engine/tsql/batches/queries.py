@@ -236,6 +236,7 @@ def _accumulate_variables(machine: ExecutionMachine, plan: QueryPlan, count: int
 
 
 def _list_column_types(plan: QueryPlan) -> tuple[SqlType | None, ...]:
+    """Return the types of the result columns; None for an unknown type."""
     return plan.kinds or (None,) * len(plan.assigns)
 
 

@@ -211,7 +211,7 @@ _ROWSET_FUNCTIONS: Final = {
     "split_string": "STRING_SPLIT",
     "number_series": "GENERATE_SERIES",
 }
-"""Internal function that returns the rows (apply.py) -> table-valued function in error messages."""
+"""Internal function that returns the rows (apply_rewriting.py) -> table-valued function in error messages."""
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:
@@ -423,7 +423,9 @@ Its first argument is the encoded name of the called function (format_call). The
 """
 
 ROWS_CALL_FUNCTION: Final = "table_function_rows"
-"""Internal table-valued function that replaces a call of a function that returns a table (apply.py)."""
+"""Internal table-valued function that replaces a call of a function that returns a table
+(apply_rewriting.py).
+"""
 
 CALL_NAME_SEPARATOR: Final = "\x01"
 """Prefix and separator in the encoded name of a called function. User texts cannot contain this character."""

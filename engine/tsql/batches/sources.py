@@ -52,7 +52,7 @@ fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_hand
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
 UNSIMULATED_TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
-"""Table-valued functions of the product that are not simulated. dm_… functions have shapes instead.
+"""Table-valued functions of the product that are not simulated. dm_… functions have a view schema instead.
 
 Documented [DOC: rowset functions].
 """

@@ -123,15 +123,17 @@ _FINAL_ERRORS: Final = frozenset({924, 5030})
 
 
 def _list_trailing_messages(number: int, kind: str) -> tuple[int, ...]:
+    """Return the numbers of the messages that follow error *number* of a statement of *kind*."""
     return () if number in _FINAL_ERRORS and kind != "backup" else _TRAILING_MESSAGES.get(kind, ())
 
 
 def _build_error_arguments(number: int, name: str) -> tuple[object, ...]:
+    """Return the arguments of error *number* about the database *name*."""
     return _ERROR_ARGUMENTS[number](name) if number in _ERROR_ARGUMENTS else (name,)
 
 
 def _parse_gate_table() -> dict[tuple[str, str], str]:
-    """Parse TABLE and check its headings."""
+    """Parse GATE_TABLE and check its headings."""
     head, *rows = GATE_TABLE.strip("\n").splitlines()
     assert head.split() == list(STATEMENT_KINDS)
     assert [row.split()[0] for row in rows] == list(GATE_STATES)
@@ -144,7 +146,7 @@ def _parse_gate_table() -> dict[tuple[str, str], str]:
 
 
 GATE_CELLS: Final = _parse_gate_table()
-"""(kind of statement, state of the database) -> cell of TABLE."""
+"""(kind of statement, state of the database) -> cell of GATE_TABLE."""
 
 
 def find_gate_state(context: StatementContext, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Queries and changes of the rows that msdb procedures and sp_configure store (ledger_tables.py).
+"""Queries and changes of the rows that msdb procedures and sp_configure store (stored_tables.py).
 
 The catalog shows these rows as tables (engine/tsql/catalog). Other code must not change them.
 """

@@ -220,6 +220,7 @@ _SHARED_COLUMNS: Final = tuple(_SHARED_NAMES.split())
 
 
 def _build_row(ordinal: int, name: str, deduction: Deduction, formal_parameter: str) -> dict[str, Scalar]:
+    """Return a row of sp_describe_undeclared_parameters as column -> value."""
     column = first_result.describe_column(ordinal, name, str(deduction.kind))
     return {
         "parameter_ordinal": ordinal,

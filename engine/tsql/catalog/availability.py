@@ -264,10 +264,10 @@ register_view("sys.availability_read_only_routing_lists", _list_routing_entries)
 
 
 def evaluate_is_primary_replica(context: StatementContext, database: str) -> int | None:
-    """Evaluate sys.fn_hadr_is_primary_replica.
+    """Evaluate sys.fn_hadr_is_primary_replica: 1 for a primary copy, 0 for a secondary copy, None outside any
+    group.
 
-    Return 1 for a primary copy, 0 for a secondary copy, NULL for a database that is in no group. Documented
-    [DOC: sys.fn_hadr_is_primary_replica].
+    Documented [DOC: sys.fn_hadr_is_primary_replica].
     """
     copy = context.find_copy(database)
     if copy is None or copy.availability.guid is None:

@@ -148,6 +148,7 @@ _BASE_TYPES: Final = {"S": "SYSTEM_TABLE", "SQ": "SERVICE_QUEUE", "IT": "INTERNA
 
 @cache
 def _load_base_tables() -> tuple[dict[str, str], ...]:
+    """Return the rows of base_tables.tsv as column -> text."""
     return tuple(read_table("engine.tsql.catalog", "base_tables.tsv"))
 
 

@@ -146,6 +146,7 @@ def _read_mirroring_values(context: StatementContext, copy: DatabaseCopy) -> dic
 
 
 def _read_message_counters(context: StatementContext, stream: int) -> dict[str, float]:
+    """Return the counters Receives/sec and Sends/sec of the connection that carries *stream*."""
     messages = context.world.flow.read_stream_totals(stream).messages
     return {"Receives/sec": messages, "Sends/sec": messages}
 

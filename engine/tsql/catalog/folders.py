@@ -19,7 +19,7 @@ def _list_all_paths(context: StatementContext, host: str) -> Iterator[str]:
 
 
 def get_path_flags(context: StatementContext, path: str) -> tuple[int, int, int]:
-    """Return three flags: the file exists, the path is a folder, the parent folder exists."""
+    """Return (file exists, path is a folder, parent folder exists), each 0 or 1."""
     bare_path = path.rstrip("\\")
     if not bare_path or (not bare_path.startswith("\\\\") and not volumes.get_drive_letter(bare_path)):
         return 0, 0, 0

@@ -37,6 +37,7 @@ def list_named_objects(context: StatementContext) -> Iterator[tuple[ObjectName, 
 
 
 def _list_tables(context: StatementContext) -> Iterator[tuple[ObjectName, int, Table]]:
+    """Yield (name, ID, table) for each table of the current database, including own temp tables in tempdb."""
     for name, number, item in list_named_objects(context):
         if isinstance(item, Table):
             yield name, number, item

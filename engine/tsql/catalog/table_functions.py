@@ -1,4 +1,6 @@
-"""Rows of table-valued functions: all possible rows, with columns for the function's arguments (apply.py)."""
+"""Rows of table-valued functions: all possible rows, with columns for the function's arguments
+(apply_rewriting.py).
+"""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Definition of a catalog view (its shape and the function for its rows), and lookup of a view by name."""
+"""Definition of a catalog view (its schema and the function for its rows), and lookup of a view by name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

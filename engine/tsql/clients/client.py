@@ -425,6 +425,7 @@ def _store_last_batch(world: World, name: str, run: Submission) -> None:
 
 
 def _build_completion_json(end: StatementCompletion) -> dict[str, object]:
+    """Return the fields of a statement completion as JSON: after_messages, after_results, rows and status."""
     return {
         "after_messages": end.after_messages,
         "after_results": end.after_results,

@@ -192,6 +192,8 @@ def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
 
 
 class _ColumnReader:
+    """Reader of the tokens of a column list, which collects columns and constraints."""
+
     def __init__(self, tokens: tuple[Token, ...], text: str) -> None:
         self.tokens = tokens
         self.text = text

@@ -65,6 +65,10 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
 
 
 class _Loop(Struct):
+    """WHILE loop that is being compiled: index of its first instruction, and its BREAK jumps without a
+    target.
+    """
+
     start: int
     break_jumps: list[int]
 

@@ -111,7 +111,7 @@ class SetPartnerRedoQueueStatement(DatabaseStatement, frozen=True):
 
 
 class SetWitnessStatement(DatabaseStatement, frozen=True):
-    """ALTER DATABASE … SET WITNESS = 'address'."""
+    """ALTER DATABASE … SET WITNESS = 'address' statement."""
 
     address: str
 

@@ -139,6 +139,7 @@ def read_options(tokens: Sequence[Token]) -> OptionPairs:
 
 
 def _parse_pair(tokens: Sequence[str]) -> tuple[str, str]:
+    """Return (name, value) of the option `NAME = value` or `NAME value`; "" without a value."""
     return tokens[0], " ".join(tokens[2:] if tokens[1:2] == ["="] else tokens[1:])
 
 

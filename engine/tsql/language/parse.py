@@ -157,6 +157,9 @@ def _flatten_texts(group: Children) -> tuple[str, ...]:
 
 
 def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
+    """Return (name, value) for each part of an option of an availability group, with nested options
+    separately.
+    """
     name, value = _to_upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
         return [(f"{name} {inner}", inner_value) for inner, inner_value in value["options"]]
@@ -277,6 +280,7 @@ def _build_with_options(c: Children) -> StatementFields:
 
 
 def _build_option(c: Children) -> tuple[str, object]:
+    """Return (name in capitals, value) of an option; None without a value."""
     value = c[1] if len(c) > 1 else None
     if isinstance(value, list):
         value = _join_option_parts(value)
@@ -585,6 +589,8 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
 
 
 class _StatementBuilder(Transformer[Token, object]):
+    """Transformer of a parse tree into a statement. _RULE_BUILDERS has the function for each grammar rule."""
+
     def __default__(self, data: object, children: Children, meta: object) -> object:
         return _RULE_BUILDERS[str(data)](children)
 

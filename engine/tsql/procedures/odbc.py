@@ -87,6 +87,7 @@ def _is_name_match(wanted: Scalar, name: Scalar) -> bool:
 
 
 def _map_schemas(call: ProcedureCall) -> dict[Scalar, Scalar]:
+    """Return schema_id -> name of each schema in the current database."""
     return {row["schema_id"]: row["name"] for row in _list_rows(call, "sys.schemas")}
 
 
@@ -156,6 +157,7 @@ columns and are NULL here.
 
 
 def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
+    """Return user_type_id -> name of each type."""
     return {row["user_type_id"]: to_text(row["name"]) for row in _list_rows(call, "sys.types")}
 
 

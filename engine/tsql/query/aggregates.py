@@ -102,6 +102,8 @@ class _Average(_Sum):
 
 
 class _PopulationVariance(_Sum):
+    """VARP: population variance."""
+
     degrees_lost = 0
     """Number that is subtracted from the count of values before the division: 0 for a population, 1 for a
     sample.
@@ -118,16 +120,22 @@ class _PopulationVariance(_Sum):
 
 
 class _SampleVariance(_PopulationVariance):
+    """VAR: sample variance."""
+
     degrees_lost = 1
 
 
 class _PopulationDeviation(_PopulationVariance):
+    """STDEVP: population standard deviation."""
+
     def value(self) -> Scalar:
         total_value = super().value()
         return None if total_value is None else math.sqrt(to_number(total_value))
 
 
 class _SampleDeviation(_PopulationDeviation):
+    """STDEV: sample standard deviation."""
+
     degrees_lost = 1
 
 

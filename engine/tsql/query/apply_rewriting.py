@@ -238,7 +238,7 @@ def _apply_query(
 ) -> None:
     """Replace any other applied query.
 
-    It runs for each row of the left side and returns its rows as JSON (scratch.py).
+    It runs for each row of the left side and returns its rows as JSON (scratch_database.py).
     """
     first_expression: exp.Expr = inner
     while isinstance(first_expression, exp.SetOperation):
@@ -267,6 +267,7 @@ def _apply_query(
 
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
+    """Return column name -> expression that reads this column from a packed row of *alias*."""
     return {
         name: exp.Anonymous(
             this="unpacked", expressions=[_build_column(alias, "value"), exp.Literal.number(index)]

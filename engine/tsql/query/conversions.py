@@ -1,4 +1,6 @@
-"""Helpers for the type rules in infer.py: interface of the binder, conversions, and rules of aggregates."""
+"""Helpers for the type rules in type_inference.py: interface of the binder, conversions, and rules of
+aggregates.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -26,7 +28,7 @@ Kind = SqlType | None
 
 
 class Binder(Protocol):
-    """Interface of the binder (bind.py) that type rules use."""
+    """Interface of the binder (binding.py) that type rules use."""
 
     names: BindingContext
     space: SelectScope | None

@@ -33,6 +33,8 @@ def build_query_cost(tree: exp.Expr) -> QueryCost:
 
 
 class _CostModelBuilder:
+    """Builder of the cost model of a query, which remembers its common table expressions."""
+
     def __init__(self) -> None:
         self._named: dict[str, QueryCost] = {}
         self._weights: dict[QueryCost, int] = {}
@@ -275,6 +277,7 @@ def _list_sources(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]
 
 
 def _flatten_source(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    """Yield (source, join) of a source in FROM and of the sources joined inside its parentheses."""
     while isinstance(node, exp.Paren) or (
         isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
     ):
@@ -285,6 +288,7 @@ def _flatten_source(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp
 
 
 def _list_joined_sources(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    """Yield (source, join) for each join of *node*, including sources inside parentheses."""
     for join in node.args.get("joins") or ():
         yield from _flatten_source(join.this, join)
 

@@ -105,6 +105,8 @@ def _iterate_enclosing_queries(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 class _ParameterTypeDeducer:
+    """Deducer of the types of undeclared parameters in one query tree."""
+
     def __init__(
         self, tree: exp.Expr, parameters: list[exp.Parameter], columns_of: ColumnLookup, names: BindingContext
     ) -> None:

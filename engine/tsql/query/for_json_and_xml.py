@@ -364,6 +364,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
 
 
 def _read_option(option: exp.Expr) -> tuple[str, str | None]:
+    """Return (name in capitals, value or None) of an option of FOR XML."""
     value = option.args.get("expression")
     return option.name.upper(), value.name if isinstance(value, exp.Expr) else None
 
@@ -420,6 +421,10 @@ def encode_name(name: str) -> str:
 
 
 def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
+    """Return the parts of a column name at its slashes. Omit a last part in _CONTENT_NAMES.
+
+    *divided*: False if the name is not a path.
+    """
     parts = tuple(name.split("/")) if divided else (name,)
     return parts[:-1] if divided and parts[-1].lower() in _CONTENT_NAMES else parts
 

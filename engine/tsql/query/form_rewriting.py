@@ -57,7 +57,7 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
 
 APPLY_CLAUSES_MAX: Final = 30
 OVER_CLAUSES_MAX: Final = 100
-"""Maximum numbers of APPLY and OVER clauses in one query before message 8623. Assumed."""
+"""Maximum number of OVER clauses in one query before message 8623. APPLY_CLAUSES_MAX: APPLY clauses. Assumed."""
 
 
 # --- row numbers -----------------------------------------------------------------------------------

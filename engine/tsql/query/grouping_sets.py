@@ -49,7 +49,7 @@ def find_grouping_function(node: exp.Expr) -> str:
 def expand_grouping_clauses(tree: exp.Expr) -> exp.Expr:
     """Replace each SELECT with ROLLUP, CUBE or GROUPING SETS by a UNION ALL, and return the tree.
 
-    Raises 8160, 8161, or UnsimulatedFeatureError for more than SETS_MAX grouping sets.
+    Raises 8160, 8161, or UnsimulatedFeatureError for more than GROUPING_SETS_MAX grouping sets.
     """
     for select in reversed(list(tree.find_all(exp.Select))):
         group = select.args.get("group")

@@ -187,6 +187,7 @@ def _find_first_verb(tokens: tuple[Token, ...]) -> int:
 def _extract_clause(
     text: str, tokens: tuple[Token, ...], start: int, ends: frozenset[str]
 ) -> tuple[str, s.OutputClause]:
+    """Return (text without the OUTPUT clause, clause) for the clause at token *start*."""
     end, into, level = start + 1, -1, 0
     while tokens[end].kind != "end":
         token = tokens[end]
@@ -229,7 +230,7 @@ IF_EXISTS_VERSION: Final = 2016
 
 IN_MEMORY_VERSION: Final = 2014
 COLUMNSTORE_VERSION: Final = 2012
-"""First versions with in-memory tables and procedures, and with columnstore indexes.
+"""First version with columnstore indexes. IN_MEMORY_VERSION: with in-memory tables and procedures.
 
 Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
 """

@@ -24,7 +24,9 @@ from engine.tsql.scalars.values import Scalar, format_typed_value, make_text_key
 # most frequent matching value. Without an equality, the loop reads all rows of the table.
 
 WORK_PER_CALL: Final = 2
-"""Units of work (work.py) of one function call. Long texts cost more (scratch.py). The figure is measured."""
+"""Units of work (work.py) of one function call. Long texts cost more (scratch_database.py). The figure is
+measured.
+"""
 
 ROWS_PER_WORK_UNIT: Final = 10
 """Number of rows that SQLite processes per unit of work. The figure is measured."""
@@ -195,7 +197,7 @@ def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
 def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
     """Return the estimated work per row of the most expensive recursive part in *query*.
 
-    scratch.py counts this work for each row that is produced.
+    scratch_database.py counts this work for each row that is produced.
     """
     cost_cache: dict[QueryCost, tuple[int, int]] = {}
     costs: set[QueryCost] = set()
@@ -235,6 +237,7 @@ def _estimate_cost(
 def _estimate_parts_cost(
     query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
+    """Return (maximum number of rows, work) of a UNION or similar."""
     costs = [_estimate_cost(part, sizes, cache) for part in query.parts]
     rows, work = sum(int(part[0]) for part in costs), sum(int(part[1]) for part in costs)
     return min(rows, sizes.find_row_limit(query), COST_MAX), min(
@@ -245,6 +248,7 @@ def _estimate_parts_cost(
 def _estimate_sources_cost(
     query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
+    """Return (maximum number of rows, work) of a SELECT."""
     rows, rows_read, work = 1, 0, 0
     sizes_there = []
     for source in query.sources:
@@ -322,7 +326,7 @@ DEFAULT_COLLATION: Final = "tsql"
 """Name of the default collation in SQLite, which ignores case and trailing blanks."""
 CASE_SENSITIVE_COLLATION: Final = "tsql_cs"
 BINARY_COLLATION: Final = "tsql_bin"
-"""Names of the collations in SQLite for case-sensitive and binary collations."""
+"""Name of the binary collation in SQLite. CASE_SENSITIVE_COLLATION: the case-sensitive collation."""
 ROW_ID: Final = "_rowid_"
 """Name of SQLite's row number, in the spelling that a column is least likely to have."""
 COLLATIONS: Final = (DEFAULT_COLLATION, CASE_SENSITIVE_COLLATION, BINARY_COLLATION)

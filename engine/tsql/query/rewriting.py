@@ -237,7 +237,7 @@ def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query:
 def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Build a rewriting rule for an operator.
 
-    The call is `operate` if bind.py knows the type, else the untyped function *name*.
+    The call is `operate` if binding.py knows the type, else the untyped function *name*.
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -541,7 +541,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return the rows that reshape.py has packed, as a table."""
+    """Return the rows that form_rewriting.py has packed, as a table."""
     if not node.meta.get(PACKED_ROWS_KEY):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)

@@ -64,7 +64,7 @@ query that needs more would block all windows for over a second.
 """
 
 LONG_ARGUMENT_CHARACTERS: Final = 200
-"""Length of arguments, in characters, that CALL_WORK covers. The figure is measured."""
+"""Length of arguments, in characters, that WORK_PER_CALL covers. The figure is measured."""
 
 _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), compute_search_work),
@@ -88,7 +88,9 @@ SCRATCH_OPENING_WORK: Final = 60
 
 WORK_PER_QUERY: Final = 100
 WORK_PER_CHARACTER: Final = 4
-"""Units of work per query (QUERY_WORK), and per character of its translated text. The figures are measured."""
+"""Units of work per character of a query's translated text. WORK_PER_QUERY: per query. The figures are
+measured.
+"""
 
 COUNTED_CHARACTERS_MAX: Final = 6_000
 """Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
@@ -153,7 +155,7 @@ def open_scratch_database(context: StatementContext, fetch: TableReader, meter: 
 FUNCTION_PREFIX: Final = "t_"
 """Prefix of our functions' names in SQLite."""
 RECURSION_FUNCTION: Final = f"{FUNCTION_PREFIX}recursion"
-"""Function that SQLite calls once per row of a recursive part (reshape.py)."""
+"""Function that SQLite calls once per row of a recursive part (form_rewriting.py)."""
 
 
 def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
@@ -483,7 +485,10 @@ def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Sca
 
 
 def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar, ...]]) -> None:
-    """Append all rows to *rows*. Raises UnsimulatedFeatureError beyond ROWS_MAX, CELLS_MAX or CHARACTERS_MAX."""
+    """Append all rows to *rows*.
+
+    Raises UnsimulatedFeatureError beyond QUERY_ROWS_MAX, QUERY_CELLS_MAX or QUERY_CHARACTERS_MAX.
+    """
     characters = 0
     for row in cursor:
         rows.append(row)

@@ -434,6 +434,8 @@ class UnreadableTextError(Exception):
 
 
 class _Parser(TSQLParser):
+    """sqlglot parser for T-SQL that keeps most functions as plain calls and rejects unsupported statements."""
+
     FUNCTIONS = {name: build for name, build in TSQLParser.FUNCTIONS.items() if name in SQLITE_FUNCTIONS}  # noqa: RUF012
     FUNCTION_PARSERS = {  # noqa: RUF012
         name: parse
@@ -443,6 +445,7 @@ class _Parser(TSQLParser):
     NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
 
     def _warn_unsupported(self) -> None:
+        """Raise UnreadableTextError."""
         raise UnreadableTextError
 
 

@@ -90,8 +90,9 @@ def check_expression(text: str, line: int) -> None:
 
 CACHED_TREE_CHARACTERS_MAX: Final = 200_000
 CACHED_PLAN_CHARACTERS_MAX: Final = 400_000
-"""Maximum total length, in characters, of the texts with cached trees and with cached plans. A tree is a
-thousand times as large as its text.
+"""Maximum total characters of the texts with cached plans. CACHED_TREE_CHARACTERS_MAX: with cached trees.
+
+A tree is a thousand times as large as its text.
 """
 
 
@@ -277,6 +278,10 @@ def _build_plan(
 
 
 def _list_assigned_variables(select: exp.Select) -> tuple[str, ...]:
+    """Return the variables that a SELECT assigns, in order, and reduce its projections to the values.
+
+    The result is empty if it assigns none. Raises 141 if it assigns only some of its projections.
+    """
     names: list[str] = []
     for projection in select.expressions:
         if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Parameter):

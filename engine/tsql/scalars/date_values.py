@@ -409,6 +409,7 @@ def format_date(
 
 
 def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
+    """Return placeholder of a style's format ("y", "mm" …) -> text for the value."""
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
     is_old_type = kind.name in OLD_DATE_TIME_TYPES

@@ -495,6 +495,7 @@ _SCALES: Final = {"datetime": 3, "smalldatetime": 0, "date": 0}
 
 @cache
 def _read_zone_names() -> dict[str, str]:
+    """Return Windows name of a time zone in lowercase -> IANA name."""
     rows = (tuple(row.values()) for row in read_table("engine.tsql.scalars", "time_zones.tsv"))
     return {name.lower(): iana for name, iana in rows}
 

@@ -134,7 +134,7 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
 
 
 def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
-    """Return the value at *position* in a row of an applied query, given as JSON (reshape.py)."""
+    """Return the value at *position* in a row of an applied query, given as JSON (form_rewriting.py)."""
     if row is None:
         return None
     value = _parse_row(to_text(row))[to_integer(position)]

@@ -129,7 +129,7 @@ class JsonPath(Struct, frozen=True):
 
 
 def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
-    """Parse a JSON path. *may_append*: the path may begin with `append_entry`. Raises 13607."""
+    """Parse a JSON path. *may_append*: the path may begin with `append`. Raises 13607."""
     rest_text, position, appends, strict = text, 0, False, False
     if may_append and rest_text[:7].lower() == "append ":
         appends, position = True, 7
@@ -332,7 +332,7 @@ def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
 
 
 def list_open_json(value: Scalar, path: Scalar = "$") -> Scalar:
-    """Return the rows (key, value, type) of OPENJSON without WITH, as a JSON list (apply.py)."""
+    """Return the rows (key, value, type) of OPENJSON without WITH, as a JSON list (apply_rewriting.py)."""
     text, node = _find_container(value, path)
     if node is None:
         return "[]"

@@ -129,6 +129,7 @@ def _list_letters_in(class_text: str) -> str:
 
 
 def _list_accents_by_letter() -> dict[str, str]:
+    """Return letter -> its accented letters, in the order of their code points."""
     base_letters: dict[str, str] = {}
     for char in map(chr, range(0xC0, 0x180)):
         plain_letter = unicodedata.normalize("NFD", char)[0].lower()

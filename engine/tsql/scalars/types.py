@@ -17,7 +17,7 @@ from msgspec import Struct
 from engine.messages import SqlError
 
 UNLIMITED_LENGTH: Final = -1
-"""Value of `SqlType.length` for (max) types such as varchar(max)."""
+"""Value of `SqlType.length` for (max) types such as varchar(max), whose length is not limited."""
 
 PRECISION_MAX: Final = 38
 DIVISION_SCALE: Final = 6
@@ -494,7 +494,7 @@ _EXPLICIT_CONVERSIONS: Final = frozenset(
 
 DECIMAL_MARK: Final = "\U0010fffe"
 DATE_MARK: Final = "\U0010ffff"
-"""Prefixes of stored decimals (DECIMAL_MARK) and stored dates (DATE_MARK), which distinguish them from equal texts.
+"""Prefix of stored dates, which distinguishes them from equal texts. DECIMAL_MARK: prefix of stored decimals.
 
 They are Unicode noncharacters. `clean_text` removes them from texts of users.
 """

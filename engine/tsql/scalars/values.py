@@ -176,7 +176,10 @@ _INTEGER_PATTERN: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT_NUMBER_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY_PATTERN: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
-"""Patterns of the numbers that CAST accepts. Python would also accept inf, nan and 1_000."""
+"""Pattern of the money values that CAST accepts. The patterns above are for other types.
+
+Python would also accept inf, nan and 1_000.
+"""
 
 
 def _parse_integer(text: str, name: str) -> int:
@@ -407,7 +410,7 @@ def _to_char(
 
 
 def check_text_limit(text: str) -> str:
-    """Return the text unchanged. Raises SqlError if it is longer than TEXT_LIMIT."""
+    """Return the text unchanged. Raises SqlError if it is longer than VALUE_CHARACTERS_MAX."""
     if len(text) > VALUE_CHARACTERS_MAX:
         raise SqlError(0, f"Not simulated: values of more than {VALUE_CHARACTERS_MAX} characters")
     return text

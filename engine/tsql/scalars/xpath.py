@@ -86,6 +86,8 @@ class PathCondition(Struct, frozen=True):
 
 
 class _PathReader:
+    """Parser of the tokens of one path."""
+
     def __init__(self, text: str) -> None:
         text = re.sub(r"\(:.*?:\)", " ", text, flags=re.DOTALL)
         while (prologue := _PROLOGUE.match(text)) is not None:

@@ -36,7 +36,7 @@ class ViewColumn(Struct, frozen=True):
 
 
 class ViewSchema(Struct, frozen=True):
-    """Name, first version and columns of a view."""
+    """Schema of a view: its name, its first version and its columns."""
 
     name: str
     since: int
@@ -75,7 +75,7 @@ def _read_view_schemas() -> dict[str, ViewSchema]:
 
 
 VIEW_SCHEMAS: Final = _read_view_schemas()
-"""Full lowercase name of a view -> its shape."""
+"""Full lowercase name of a view -> its schema."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in VIEW_SCHEMAS if name.endswith("()"))
 """Names of the table-valued functions in schema sys, without the schema."""
@@ -89,6 +89,7 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in VIEW_SCHEMAS if name.e
 
 @cache
 def _read_constant_columns() -> dict[str, dict[str, Scalar]]:
+    """Return view -> column -> value that all rows have, from constants.tsv."""
     entries: dict[str, dict[str, Scalar]] = {}
     for _, views, pairs in list_constant_entries():
         for view in views.split():
