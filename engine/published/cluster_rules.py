@@ -322,7 +322,7 @@ def _build_forced_quorum_rows() -> list[FigureRow]:
     play_script(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined_count = len([node for node in prevented.nodes.values() if node.partition])
     return [
-        build_statement_row("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
+        build_statement_row("CLU.forced.waits", waits, "it stays down" if waits else "it continues"),
         build_statement_row("CLU.forced.alone", is_alone, "FORCED_QUORUM" if is_alone else "no quorum"),
         build_statement_row("CLU.forced.normal", normal, "NORMAL_QUORUM" if normal else "forced"),
         build_statement_row("CLU.forced.split", islands == 2, f"{islands} sets of nodes with quorum"),

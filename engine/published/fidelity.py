@@ -30,14 +30,15 @@ SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
 }
 
 KNOWN_FAILURES: Final = {
-    "T3a.writes.OFF": "The page writes come in bursts, one at each checkpoint. 1,175 and 1,217 KB/s are four "
-    "fifths of 1,500: one burst fewer in the time that was measured. Nothing in mirroring makes the principal "
-    "write a fifth less, and safety OFF and FULL agree although their throughput differs by a quarter.",
-    "T3a.writes.FULL": "As with safety OFF: four bursts instead of five; the mean over a long time stays.",
-    "BW.10.upload": "The collapse follows from the link; what made single uploads fail beyond it (time-outs "
-    "and other databases of the farm on the same link) is not described.",
-    "DD.batches": "Delayed durability writes a block when it is full, many times a second. What gathered the "
-    "queue for 20 s in that test is not described; a timer of that length is not documented.",
+    "T3a.writes.OFF": "The principal writes pages in bursts, one at each checkpoint. 1,175 and 1,217 KB/s are four "
+    "fifths of 1,500, so the measured time may contain one burst fewer. Nothing in mirroring reduces the principal's "
+    "writes by a fifth. Safety OFF and FULL agree, although their throughput differs by a quarter.",
+    "T3a.writes.FULL": "The reason is the same as with safety OFF: four bursts instead of five. The mean over a long "
+    "time does not change.",
+    "BW.10.upload": "The collapse follows from the link. The source does not describe why single uploads failed, for "
+    "example timeouts or other databases of the farm on the same link.",
+    "DD.batches": "Delayed durability writes a block when it is full, many times a second. The source does not "
+    "describe why the queue grew for 20 s in that test. No timer of this length is documented.",
 }
 """Rows that are known to fail -> reason. They remain in the comparison."""
 

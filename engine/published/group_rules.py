@@ -346,7 +346,7 @@ def _build_admission_rows() -> list[FigureRow]:
     reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
         build_statement_row(
-            "GRP.ready.suspended", stays, "nothing is primary" if stays else "another took over"
+            "GRP.ready.suspended", stays, "no replica is primary" if stays else "another replica took over"
         ),
         build_statement_row("GRP.ready.former", primary_again == "NODE_1", f"primary: {primary_again}"),
         build_statement_row("GRP.forced.waits", waits, f"primary: {later_primary} after it was forced"),
@@ -453,7 +453,7 @@ def _build_compression_rows() -> list[FigureRow]:
         share = _measure_compression_ratio(version, kind, flag)
         id = f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}"
         compression.append(
-            build_statement_row(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log")
+            build_statement_row(id, (share < 1.0) is compressed, f"{share:g} bytes per byte of log")
         )
     return compression
 
@@ -487,7 +487,7 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
         world = build_group_world(kinds, WORKLOAD1.name, required=required, witness=True)
         play_script(world, "5 power-off NODE_2\n", 40.0)
         commits = _measure_commit_wait_s(world, 5.0) < 1.0
-        ours = "commits go on" if commits else "no commit in 5 s"
+        ours = "commits continue" if commits else "no commit in 5 s"
         rows_found.append(
             build_statement_row(f"GRP.required.{required}of{len(kinds) - 1}", commits is can_commit, ours)
         )
@@ -507,7 +507,7 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
         build_statement_row(
             "GRP.required.zero",
             _measure_commit_wait_s(world, 5.0) < 1.0,
-            "commits go on" if _measure_commit_wait_s(world, 1.0) < 1.0 else "they wait",
+            "commits continue" if _measure_commit_wait_s(world, 1.0) < 1.0 else "they wait",
         ),
         build_statement_row("GRP.required.most", 35248 in error_numbers, f"errors {error_numbers}"),
         build_statement_row("GRP.required.2016", 102 in errors, f"errors {errors}"),

@@ -142,7 +142,7 @@ def _build_compression_rule_rows() -> list[FigureRow]:
         build_statement_row(
             "COMP.rule",
             sent_ratio == 1.0 and used == 0.87,
-            f"12% saved: {sent_ratio:g}, 13% saved: {used:g} wire bytes a byte",
+            f"12% saved: {sent_ratio:g}, 13% saved: {used:g} wire bytes per byte",
         ),
         build_statement_row(
             "COMP.rule.cpu",
@@ -151,7 +151,7 @@ def _build_compression_rule_rows() -> list[FigureRow]:
             f"principal {raw.cpu_percent:.1f} to {tried.cpu_percent:.1f}%, "
             f"mirror {raw.mirror_cpu_percent:.1f} to {tried.mirror_cpu_percent:.1f}%",
         ),
-        build_statement_row("COMP.2005", off_ratio == 1.0, f"2005 sends {off_ratio:g} wire bytes a byte"),
+        build_statement_row("COMP.2005", off_ratio == 1.0, f"2005 sends {off_ratio:g} wire bytes per byte"),
     ]
 
 

@@ -404,7 +404,7 @@ def _build_suspended_rows() -> list[FigureRow]:
         ),
         build_published_number_row("suspend.40GB", hours),
         build_statement_row(
-            "suspend.halt", halted, "no transaction commits" if halted else "transactions go on"
+            "suspend.halt", halted, "no transaction commits" if halted else "transactions continue"
         ),
     ]
 

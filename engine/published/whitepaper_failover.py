@@ -167,7 +167,7 @@ def _build_table_4_rows() -> list[FigureRow]:
             build_statement_row(
                 f"T4.{id}",
                 has_taken_over == witness,
-                "the mirror serves" if has_taken_over else "nobody serves",
+                "the mirror serves" if has_taken_over else "no server serves",
             )
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
@@ -184,7 +184,7 @@ def _build_table_4_rows() -> list[FigureRow]:
     play_script(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
     forced = serving.is_serving(world, (MIRROR, "Sales"))
     table_4.append(
-        build_statement_row("T4.forced", forced, "the mirror serves" if forced else "nobody serves")
+        build_statement_row("T4.forced", forced, "the mirror serves" if forced else "no server serves")
     )
     return table_4
 
