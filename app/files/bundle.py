@@ -227,7 +227,7 @@ def _check_end_record(raw: bytes, file: str) -> None:
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (
         _DIRECTORY_ENTRY_BYTES_MIN + MEMBER_NAME_LENGTH_MAX + _DIRECTORY_ENTRY_EXTRA_BYTES_MAX
     ):
-        raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+        raise _build_error(file, tr("more than {n} files").format(n=MEMBERS_MAX))
     if place + size != end:
         raise _build_error(file, tr("the archive directory is not at its recorded offset"))
 
@@ -238,16 +238,16 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             entries = archive.infolist()
             if len(entries) > MEMBERS_MAX:
-                raise _build_error(file, tr("more than {n} members").format(n=MEMBERS_MAX))
+                raise _build_error(file, tr("more than {n} files").format(n=MEMBERS_MAX))
             # `orig_filename` is used, because `filename` ends at a NUL and may contain separators of this
             # system.
             times = Counter(entry.orig_filename for entry in entries)
             folded = Counter(name.casefold() for name in times)
             for name in times:
                 if times[name] > 1:
-                    add(name, tr("several members have this name"))
+                    add(name, tr("several files have this name"))
                 elif folded[name.casefold()] > 1:
-                    add(name, tr("another member has the same name in other letter case"))
+                    add(name, tr("another file has the same name in other letter case"))
             ends = _find_member_ends(entries, archive.start_dir)
             members, room = dict[str, bytes](), EXPANDED_BYTES_MAX
             for entry in entries:
@@ -307,7 +307,7 @@ def _check_entry(entry: zipfile.ZipInfo, available_bytes: int) -> Iterator[str]:
     if entry.compress_type not in _COMPRESSION_METHODS:
         yield tr("unsupported compression method {n}").format(n=entry.compress_type)
     if _LOCAL_HEADER_BYTES_MIN + len(name) + entry.compress_size > available_bytes:
-        yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
+        yield tr("damaged: {why}").format(why=tr("overlaps the next file"))
     if entry.file_size > RATIO_EXEMPT_BYTES and entry.file_size > COMPRESSION_RATIO_MAX * entry.compress_size:
         yield tr("unpacks to more than {n} times its size").format(n=COMPRESSION_RATIO_MAX)
 
@@ -335,7 +335,7 @@ def _read_content(
         add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
     if len(content) > max_bytes:
-        text = tr("too large: the limit for each member and for all members together is {n} MB")
+        text = tr("too large: the limit for each file and for all files together is {n} MB")
         add(name, text.format(n=EXPANDED_BYTES_MAX // 1_000_000))
         return None
     return content

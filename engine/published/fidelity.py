@@ -51,7 +51,7 @@ def build_fidelity_rows() -> list[FigureRow]:
 
 
 def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:
-    """Return the numbers of rows, passes, failures, and failures without a reason in EXCEPTIONS."""
+    """Return the numbers of rows, passes, failures, and failures without a reason in KNOWN_FAILURES."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
         "rows": len(rows),
