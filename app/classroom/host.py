@@ -41,15 +41,8 @@ from app.classroom.message_exchange import (
     require_permission,
     send_message,
 )
-from app.classroom.messages import requests
+from app.classroom.messages import replies, requests
 from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError
-from app.classroom.messages.replies import (
-    AcknowledgedActions,
-    LogVerdict,
-    RequestDone,
-    RequestFailed,
-    VerdictMessage,
-)
 from app.classroom.models import INJECT, MARK, OVER, REWIND, ClassInstruction, ClassPart, Seat
 from app.classroom.names import clean_text
 from app.classroom.pace import ClassPace, SeatSpeed
@@ -90,10 +83,7 @@ class ClassHost:
         bus: MessageBus | None,
         on_part_change: Callable[[], object],
     ) -> None:
-        """Create the host.
-
-        *the_class*: the current part in *record*. *on_part_change* is called when the class changes to another part.
-        """
+        """Create the host. *the_class*: current part in *record*. *on_part_change* is called when the part changes."""
         self._record, self._follow = record, on_part_change
         self._parts = record.read_parts()
         self._bus = bus
@@ -166,12 +156,8 @@ class ClassHost:
         """Disconnect all seats and consoles, so that they reconnect for the next part."""
         sockets = [seat.socket for seat in self._seats.values() if seat.socket is not None]
         reason = tr("the class continues with its next part")
-        await asyncio.gather(
-            *(
-                close_connection(one, RETRY_LATER_CLOSE_CODE, reason)
-                for one in [*sockets, *self._dashboard.consoles]
-            )
-        )
+        sockets = [*sockets, *self._dashboard.consoles]
+        await asyncio.gather(*(close_connection(one, RETRY_LATER_CLOSE_CODE, reason) for one in sockets))
 
     async def serve_connection(self, socket: WebSocket) -> None:
         """Serve one connection from its first message to its last."""
@@ -184,9 +170,8 @@ class ClassHost:
             await close_connection(socket, REFUSED_CLOSE_CODE, str(error))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
-            await close_connection(
-                socket, RETRY_LATER_CLOSE_CODE, tr("the record cannot be read. Try again.")
-            )
+            reason = tr("the record cannot be read. Try again.")
+            await close_connection(socket, RETRY_LATER_CLOSE_CODE, reason)
         except WebSocketDisconnect:
             pass
 
@@ -234,20 +219,11 @@ class ClassHost:
         seat.visit = max(seat.visit + 1, int(time.time() * 1000))
         seat.host, seat.is_at_other_host = self._peers.own_name, False
         try:
-            await send_message(
-                socket,
-                build_welcome(
-                    self._assignment,
-                    seat.number,
-                    seat.acknowledged,
-                    self._class.state,
-                    seat.tick,
-                    self._reflect,
-                    seat.name,
-                    list_due_instructions(self._instructions, seat),
-                    seat.hand,
-                ),
-            )
+            welcome = build_welcome(
+                self._assignment, seat.number, seat.acknowledged, self._class.state, seat.tick,
+                self._reflect, seat.name, list_due_instructions(self._instructions, seat), seat.hand,
+            )  # fmt: skip
+            await send_message(socket, welcome)
             await send_message(socket, self.pace.build_state_message(seat))
             await self._seat_request_handler.notify_seat(seat)
             await self._send_pending_instructions(seat)
@@ -271,7 +247,7 @@ class ClassHost:
                 elif isinstance(request, requests.AppendEntries):
                     entries = [log_entries.parse_entry(entry) for entry in request.acts]
                     await self._append_entries(seat, entries)
-                    await send_message(socket, AcknowledgedActions(seat.acknowledged))
+                    await send_message(socket, replies.AcknowledgedActions(seat.acknowledged))
         finally:
             if seat.socket is socket:
                 seat.socket = None
@@ -320,20 +296,14 @@ class ClassHost:
             await self._writer.write_entries(seat.number, new)
 
     def _update_after_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Update the state of seats after *seats* and *logs* were written to disk.
-
-        *logs*: number of a seat -> its new entries.
-        """
+        """Update the state of seats after a write of *seats* and *logs*: number of a seat -> its new entries."""
         for seat in seats:
             self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():
             self._update_after_stored_entries(self._seats[number], new)
 
     def _update_after_stored_entries(self, seat: SeatState, entries: Sequence[LogEntry]) -> None:
-        """Update the state of *seat* after *entries* were written to disk.
-
-        Queue the entries for verification and for observers.
-        """
+        """Update *seat* after *entries* were written to disk. Queue them for verification and for observers."""
         entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
             return
@@ -351,10 +321,7 @@ class ClassHost:
         return await self._writer.read(self._record.read_entries, number)
 
     async def _update_after_rewind(self, seat: SeatState) -> None:
-        """Update a seat after its rewind.
-
-        Send its unanswered instructions again, and restart its observations.
-        """
+        """Update a seat after its rewind: send unanswered instructions again, and restart its observations."""
         log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
         seat.answered = list_settled_instructions(log, self._instructions.select_for_seat(seat))
@@ -410,10 +377,7 @@ class ClassHost:
         await broadcast(send_to_seat(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _change_pace(self, message: requests.PaceRequest) -> None:
-        """Apply a request that changes limits, speed, part or time of seats. Raises RequestRefusedError.
-
-        A change is stored before any seat receives it.
-        """
+        """Store a change of limits, speed, part or time, and then send it to seats. Raises RequestRefusedError."""
         addressed_seats = (
             select_seats(message, self._seats)
             if isinstance(message, requests.SeatTarget)
@@ -501,7 +465,7 @@ class ClassHost:
 
     # --- board
 
-    async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
+    async def _store_verdict(self, number: int, verdict: replies.LogVerdict) -> None:
         seat = self._seats[number]
         seat.verdict = verdict
         self._dashboard.changed_seats.add(number)
@@ -517,7 +481,7 @@ class ClassHost:
         if socket is not None and seat.over and verdict is not None and verdict["acts"] == seat.acknowledged:
             # sent again after the next status of the seat
             with suppress(WebSocketDisconnect, RuntimeError):
-                await send_message(socket, VerdictMessage(verdict))
+                await send_message(socket, replies.VerdictMessage(verdict))
 
     async def _refresh_dashboard_periodically(self) -> None:
         while True:
@@ -622,11 +586,11 @@ class ClassHost:
                         await self._set_mark(request)
                     elif isinstance(request, requests.HandIn):
                         await self._store_handed_in_log(request)
-                    await send_message(socket, RequestDone(request.kind))
+                    await send_message(socket, replies.RequestDone(request.kind))
                     if isinstance(request, requests.StartNextPart):
                         self._follow()
                 except (RequestRefusedError, LogMismatchError) as error:
-                    await send_message(socket, RequestFailed(request.kind, str(error)))
+                    await send_message(socket, replies.RequestFailed(request.kind, str(error)))
         finally:
             self._dashboard.consoles.discard(socket)
             await self._observers.end_observations(socket)

@@ -405,13 +405,9 @@ def _format_reflections(review: ClassReview) -> Iterator[str]:
     if rows:
         yield format_heading(2, tr("Self-assessment before the score"))
         head = (
-            tr("Seat"),
-            tr("Name"),
-            tr("Expected"),
-            tr("Points"),
-            tr("What happened, and why"),
+            tr("Seat"), tr("Name"), tr("Expected"), tr("Points"), tr("What happened, and why"),
             tr("Planned changes"),
-        )
+        )  # fmt: skip
         yield format_table(tr("Comments"), head, rows)
 
 
@@ -431,16 +427,9 @@ def _format_seats(review: ClassReview, links: bool) -> str:
         for seat in review.seats
     ]
     head = (
-        tr("Seat"),
-        tr("Name"),
-        tr("Group"),
-        tr("Points"),
-        tr("Goals"),
-        tr("Downtime, s"),
-        tr("Lost transactions"),
-        tr("Inputs"),
-        tr("End"),
-    )
+        tr("Seat"), tr("Name"), tr("Group"), tr("Points"), tr("Goals"), tr("Downtime, s"),
+        tr("Lost transactions"), tr("Inputs"), tr("End"),
+    )  # fmt: skip
     return format_table(tr("Verified by the host"), head, rows)
 
 
@@ -504,22 +493,12 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
         yield "worth.csv", format_csv_table(("seat", *VALUE_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:
-        yield (
-            "reflections.csv",
-            format_csv_table(
-                ("seat", "expected_score", "score", "happened", "otherwise"),
-                (
-                    (
-                        seat.number,
-                        reflection.expected_score,
-                        seat.verdict["score"],
-                        reflection.happened,
-                        reflection.otherwise,
-                    )
-                    for seat, reflection in reflections
-                ),
-            ),
+        head = ("seat", "expected_score", "score", "happened", "otherwise")
+        rows = (
+            (seat.number, note.expected_score, seat.verdict["score"], note.happened, note.otherwise)
+            for seat, note in reflections
         )
+        yield "reflections.csv", format_csv_table(head, rows)
     yield (
         "deeds.csv",
         format_csv_table(

@@ -62,8 +62,9 @@ def draw_value_curve(
         html.escape(value_curve.describe_curve(regret_analysis)),
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DRAWING_WIDTH} {height}" width="{DRAWING_WIDTH}" height="{height}" '
-        f'role="img" aria-labelledby="curve-title curve-words" font-family="sans-serif" font-size="10">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DRAWING_WIDTH} {height}" '
+        f'width="{DRAWING_WIDTH}" height="{height}" role="img" '
+        f'aria-labelledby="curve-title curve-words" font-family="sans-serif" font-size="10">'
         f'<title id="curve-title">{title}</title><desc id="curve-words">{words}</desc>{"".join(parts)}</svg>'
     )
 
@@ -98,9 +99,9 @@ def draw_thumbnail(regret_analysis: RegretAnalysis, end_tick: Tick) -> str:
             f'<path d="M{x},0 V{THUMBNAIL_HEIGHT}" stroke="{COLOR_BY_NAME["bad"]}" stroke-dasharray="3,2"/>'
         )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {THUMBNAIL_WIDTH} {THUMBNAIL_HEIGHT}" width="{THUMBNAIL_WIDTH}" '
-        f'height="{THUMBNAIL_HEIGHT}" role="img" aria-label="{html.escape(value_curve.describe_curve(regret_analysis))}">'
-        f"{''.join(parts)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {THUMBNAIL_WIDTH} {THUMBNAIL_HEIGHT}" '
+        f'width="{THUMBNAIL_WIDTH}" height="{THUMBNAIL_HEIGHT}" role="img" '
+        f'aria-label="{html.escape(value_curve.describe_curve(regret_analysis))}">{"".join(parts)}</svg>'
     )
 
 
@@ -115,9 +116,11 @@ def _draw_levels() -> Iterator[str]:
     for points in GRID_LINE_POINTS:
         y = _compute_y(points)
         yield f'<path d="M{LANE_NAME_WIDTH},{y:.1f} H{DRAWING_WIDTH - RIGHT_MARGIN}" stroke="#cbd3dc"/>'
-        yield f'<text x="{LANE_NAME_WIDTH - 6}" y="{y + 3.5:.1f}" text-anchor="end" fill="{LABEL_COLOR}">{points}</text>'
+        position = f'x="{LANE_NAME_WIDTH - 6}" y="{y + 3.5:.1f}"'
+        yield f'<text {position} text-anchor="end" fill="{LABEL_COLOR}">{points}</text>'
     words = html.escape(tr("points"))
-    yield f'<text x="{LANE_NAME_WIDTH - 30}" y="{_compute_y(50) + 3.5:.1f}" text-anchor="end" fill="{LABEL_COLOR}">{words}</text>'
+    position = f'x="{LANE_NAME_WIDTH - 30}" y="{_compute_y(50) + 3.5:.1f}"'
+    yield f'<text {position} text-anchor="end" fill="{LABEL_COLOR}">{words}</text>'
 
 
 def _draw_line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str, width: float) -> str:

@@ -174,7 +174,8 @@ def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
 
 def _format_figure(writer: QPdfWriter) -> str:
     """Return the HTML image element that shows the drawing."""
-    return f'<p><img src="{DRAWING_RESOURCE}" width="{round(_compute_page_width(writer) / _compute_dots_per_pixel())}"></p>'
+    width = round(_compute_page_width(writer) / _compute_dots_per_pixel())
+    return f'<p><img src="{DRAWING_RESOURCE}" width="{width}"></p>'
 
 
 def _compute_dots_per_pixel() -> float:

@@ -98,8 +98,9 @@ def draw_timeline(lanes: Mapping[str, DatabaseLanes], marks: Iterable[Marker], e
     parts += [_draw_marker(moment, end_tick, height) for moment in marks if MARKER_STYLES[moment.kind][2]]
     title = html.escape(tr("Timeline of the run"))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DRAWING_WIDTH} {height}" width="{DRAWING_WIDTH}" height="{height}" '
-        f'role="img" aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {DRAWING_WIDTH} {height}" '
+        f'width="{DRAWING_WIDTH}" height="{height}" role="img" '
+        f'aria-labelledby="course-title course-words" font-family="sans-serif" font-size="10">'
         f'<title id="course-title">{title}</title>'
         f'<desc id="course-words">{html.escape(describe_lanes(shown_lanes))}</desc>'
         f"{''.join(parts)}</svg>"

@@ -1,7 +1,6 @@
 """Host of a run: it converts wall time into ticks, and requests into input lines.
 
-Each input line is recorded before its effect is shown. The screen shows the live run or a past time of the
-run. At a past time, inputs are refused.
+Each input line is recorded before its effect is shown. While a past time is on screen, inputs are refused.
 """
 
 import time
@@ -53,10 +52,7 @@ IMMEDIATE_TASK_DEFAULT_S: Final = 0.05
 
 
 class RunHost:
-    """Host of one run: it advances the run by the wall clock and applies inputs.
-
-    A timer, a loop or a test calls `on_frame`.
-    """
+    """Host of one run: it advances by the wall clock and applies inputs. A timer, loop or test calls `on_frame`."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         """Create a host. *clock* returns the wall time in seconds."""
@@ -92,8 +88,7 @@ class RunHost:
         self._record = RecordingSchedule(NullRecorder())
         self._clock = clock
         self._pace = RunPace()
-        self._running = False
-        self._lagging = False
+        self._running = self._lagging = False
         self._search: EventSearch | None = None
         self._task: BackgroundTask[object] | None = None
         self._requested_time: tuple[Tick, bool] | None = None
@@ -125,9 +120,8 @@ class RunHost:
     def watch_run(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
         """Show a finished run from *tick*, read-only. *at_each_input*: pause after each input."""
         self._adopt_run(run, NullRecorder())
-        self._show_playback(
-            Playback(run, run.seek(tick, before_inputs=True), stays_at_end=True, at_each_input=at_each_input)
-        )
+        drill = run.seek(tick, before_inputs=True)
+        self._show_playback(Playback(run, drill, stays_at_end=True, at_each_input=at_each_input))
 
     def _adopt_run(self, run: Drill | History, recorder: RunRecorder) -> None:
         self._stop_all_work()
@@ -157,8 +151,7 @@ class RunHost:
     def show_time(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run at *tick*, after all inputs of that tick, or before them with *before_inputs*.
 
-        A newer request replaces an older one. If the run cannot be rewound, emit `input_refused` and return
-        False.
+        A newer request replaces an older one. If the run cannot go back, emit `input_refused` and return False.
         """
         history, work = self.history, self._task
         if history is None or (work is not None and self._requested_time is None):
@@ -211,9 +204,8 @@ class RunHost:
         A difference from *hashes* is an error. *skips_refused_inputs*: True to skip inputs that are refused.
         *immediate_task_s*: as for `run_task`.
         """
-        slices = replay_inputs(
-            History(Drill(scenario, seed, mode)), inputs, tick, hashes, skips_refused_inputs
-        )
+        history = History(Drill(scenario, seed, mode))
+        slices = replay_inputs(history, inputs, tick, hashes, skips_refused_inputs)
         text = tr("The journal cannot be replayed: {problem}")
         on_error = partial(self._report_refusal, template=text)
         self.run_task(slices, self.run_loaded.emit, on_error=on_error, immediate_task_s=immediate_task_s)
@@ -230,13 +222,11 @@ class RunHost:
 
         Emit `progress_changed` meanwhile. Time is stopped and inputs are refused. *on_cancel* is called if
         the user cancels. *on_error* receives an expected error; by default, the error is shown.
-        *immediate_task_s*: wall time that the task may use before the first frame; None for the default of
-        the host.
+        *immediate_task_s*: wall time for the task before the first frame; None for the default of the host.
         """
         self._stop_all_work()
-        work = self._task = BackgroundTask(
-            slices, on_result, on_cancel, on_error or self._report_refusal, (InputError, BranchError)
-        )
+        on_error = on_error or self._report_refusal
+        work = self._task = BackgroundTask(slices, on_result, on_cancel, on_error, (InputError, BranchError))
         immediate_task_s = self.immediate_task_s if immediate_task_s is None else immediate_task_s
         if immediate_task_s > 0.0:
             self._continue_task(work, immediate_task_s)
@@ -323,9 +313,8 @@ class RunHost:
         try:
             rewind.require_visible_truth(drill)
             if drill.is_condition_met(condition):
-                self.input_refused.emit(
-                    tr("The condition is already met: {condition}").format(condition=condition)
-                )
+                text = tr("The condition is already met: {condition}")
+                self.input_refused.emit(text.format(condition=condition))
                 return
         except (ConditionError, InputError) as problem:
             self._report_refusal(problem)
@@ -349,7 +338,6 @@ class RunHost:
         self._cancel_tasks()
 
     def _cancel_tasks(self) -> None:
-        """Cancel the background task and the search."""
         if self.is_busy:
             work, self._task, self._search, self._requested_time = self._task, None, None, None
             if work is not None:
@@ -362,8 +350,7 @@ class RunHost:
     def apply_input(self, line: str) -> bool:
         """Apply an input line now.
 
-        The line is on disk before its effects are shown. If that fails, emit `input_refused` and return
-        False.
+        The line is on disk before its effects are shown. On failure, emit `input_refused` and return False.
         """
         problem = self._apply_line(line)
         if problem:
@@ -431,18 +418,14 @@ class RunHost:
             self._record_progress(elapsed_ms)
         elif self._running:
             due_ticks = self._pace.compute_due_ticks(elapsed_ms)
-            self._report_lag(
-                self._pace.record_done_ticks(self._advance_recorded(due_ticks), due_ticks, elapsed_ms)
-            )
+            done_ticks = self._advance_recorded(due_ticks)
+            self._report_lag(self._pace.record_done_ticks(done_ticks, due_ticks, elapsed_ms))
             self._record_progress(elapsed_ms)
 
     def _advance_recorded(
         self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
     ) -> int:
-        """Advance the run. In an exam, write each second to disk before the next second starts.
-
-        Return the number of ticks that the run has advanced.
-        """
+        """Advance and return the number of ticks. In an exam, write each second to disk before the next starts."""
         if self.live_drill is None or self.live_drill.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S
@@ -600,8 +583,7 @@ class RunHost:
     def _set_running(self, running: bool) -> None:
         if running == self._running:
             return
-        self._running = running
-        self._is_held = False
+        self._running, self._is_held = running, False
         self._pace.reset()
         self.frames_due.emit(self._running or self.is_busy)
         if not running:

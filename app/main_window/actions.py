@@ -162,13 +162,16 @@ MENUS: Final[Mapping[str, tuple[MenuEntry, ...]]] = {
         (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCK_SPECS if dock.is_extra)), None,
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
-            APPEARANCE, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
+            APPEARANCE, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast",
+        )), None,
         "view.save_charts",
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
         "view.present",
     ),
     mark("T&ools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
-    mark("&Class"): (START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOST_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_OBSERVATION),
+    mark("&Class"): (
+        START_CLASS, JOIN_CLASS, RETURN_CLASS, None, HOST_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_OBSERVATION,
+    ),
     mark("&Help"): (
         "help.here", "help.first_run", "help.sheet", "help.keys", "help.palette", None,
         "help.check", "help.bundle", "view.say",

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -49,10 +49,6 @@ from engine.drill.running.drill import Drill, DrillEndReason
 from engine.drill.time import replay_verification
 from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.drill.time.replay_verification import ReplayDivergence
-
-if TYPE_CHECKING:
-    from app.widgets.notice import NoticeBar
-
 
 FINISH_NOTICE_S: float = 6.0
 """Wall time for which the desk stays on screen after a drill has ended. Assumed: time to read two sentences."""
@@ -400,9 +396,8 @@ class DebriefController(WindowPart):
         for loss in find_lessons(account):
             blamed = attribute_loss_to_command(new(), loss, account, drill.journal)
             lesson = yield from scale_progress(blamed, 0.95, 1.0)
-            lessons.append(
-                (yield from scale_progress(use_reference_times(new(), lesson, reference), 0.95, 1.0))
-            )
+            retimed = use_reference_times(new(), lesson, reference)
+            lessons.append((yield from scale_progress(retimed, 0.95, 1.0)))
         return account, tuple(lessons)
 
     def _exclude_instructor_end(self, regret_analysis: RegretAnalysis) -> RegretAnalysis:
@@ -484,10 +479,7 @@ class DebriefController(WindowPart):
         self._play.replay_from(round(t_s * 100))
 
     def export_run(self, kind: str) -> None:
-        """Ask for a file and export the run as *kind*, a key of `EXPORT_LABELS`.
-
-        The file is written after the analysis.
-        """
+        """Ask for a file, and export the run to it as *kind*, a key of `EXPORT_LABELS`, after the analysis."""
         report = self._report
         if report is None or self._drill is None:
             self._notice.show_warning(tr("This run cannot be exported because it cannot be replayed here."))
@@ -548,27 +540,17 @@ class DebriefController(WindowPart):
         if rows:
             return export_signature.format_local_time(rows[0].finished_at)
         live = self._session.live_drill
-        return (
-            export_signature.format_local_time()
-            if live is not None and live is self._drill and live.finished
-            else ""
-        )
+        has_just_ended = live is not None and live is self._drill and live.finished
+        return export_signature.format_local_time() if has_just_ended else ""
 
 
 def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
     """Return True if both drills are replays of the same run, so that computed results remain valid."""
     if first_drill is second_drill:
         return True
-    names = (first_drill.scenario.name, first_drill.seed, first_drill.journal) == (
-        second_drill.scenario.name,
-        second_drill.seed,
-        second_drill.journal,
-    )
-    return (
-        names
-        and first_drill.tick == second_drill.tick
-        and first_drill.compute_state_hash() == second_drill.compute_state_hash()
-    )
+    drills = (first_drill, second_drill)
+    first, second = ((drill.scenario.name, drill.seed, drill.tick, drill.journal) for drill in drills)
+    return first == second and first_drill.compute_state_hash() == second_drill.compute_state_hash()
 
 
 def _list_files(kind: str, source: ExportSource, file: Path) -> list[Path]:

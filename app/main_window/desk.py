@@ -105,11 +105,8 @@ class Desk(QMainWindow):
         self.setObjectName("desk")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        for corner, area in (
-            (Qt.Corner.BottomLeftCorner, _LEFT_AREA),
-            (Qt.Corner.BottomRightCorner, _RIGHT_AREA),
-        ):
-            self.setCorner(corner, area)
+        self.setCorner(Qt.Corner.BottomLeftCorner, _LEFT_AREA)
+        self.setCorner(Qt.Corner.BottomRightCorner, _RIGHT_AREA)
         self._middle: QWidget
         self.views: dict[str, DeskView] = {}
         """Views that were created, by the name of their row in DOCKS."""
@@ -200,10 +197,7 @@ class Desk(QMainWindow):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_drill(self, drill: Drill) -> None:
-        """Show a run.
-
-        If the user only looked at its past, hidden panels still show this run and need no update.
-        """
+        """Show a run. If the user only looked at its past, hidden panels still show this run and need no update."""
         is_shown_drill = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._apply_panel_permissions()
@@ -271,10 +265,7 @@ class Desk(QMainWindow):
             view.show_world(world)
 
     def show_pace(self, running: bool, is_fast: bool) -> None:
-        """Record whether time runs, and whether it runs too fast for animation.
-
-        When time stops, update all visible views.
-        """
+        """Record whether time runs, and whether it is too fast for animation. When time stops, update visible views."""
         self._is_fast = running and is_fast
         if not running and self._world is not None:
             self.show_world(self._world)
@@ -290,10 +281,8 @@ class Desk(QMainWindow):
         if self._drill is None or self._world is None:
             return ""
         if dock_spec.shows_truth and not self._drill.permissions.shows_truth:
-            title = tr(dock_spec.title)
-            return tr("{panel} is not available during an exam. Use the servers' own tools.").format(
-                panel=title
-            )
+            text = tr("{panel} is not available during an exam. Use the servers' own tools.")
+            return text.format(panel=tr(dock_spec.title))
         return "" if dock_spec.is_available(self._world) else tr(dock_spec.absent_message)
 
     def _apply_panel_permissions(self) -> None:
@@ -402,9 +391,8 @@ class Desk(QMainWindow):
                 else:
                     self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
                     first[group] = dock_widget
-                for_back_row = (
-                    self.narrow and profile == PRESENTER_PROFILE
-                )  # the topology needs the whole width
+                # the topology needs the whole width
+                for_back_row = self.narrow and profile == PRESENTER_PROFILE
                 dock_widget.setVisible(profile in place.profiles and not for_back_row)
             for group in first:
                 front = self._find_group_dock(area, group)
@@ -432,12 +420,9 @@ class Desk(QMainWindow):
         ]
         wide = [(name, share) for name, share, _ in heads if name is not None and share is not None]
         high = [(name, share) for name, _, share in heads if name is not None]
-        self.resizeDocks(
-            [by_name[n] for n, _ in wide], [round(s * width) for _, s in wide], Qt.Orientation.Horizontal
-        )
-        self.resizeDocks(
-            [by_name[n] for n, _ in high], [round(s * height) for _, s in high], Qt.Orientation.Vertical
-        )
+        widths, heights = [round(s * width) for _, s in wide], [round(s * height) for _, s in high]
+        self.resizeDocks([by_name[n] for n, _ in wide], widths, Qt.Orientation.Horizontal)
+        self.resizeDocks([by_name[n] for n, _ in high], heights, Qt.Orientation.Vertical)
 
     def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
         """Return the dock whose size applies to all tabs of a group, or None."""
@@ -451,9 +436,8 @@ class Desk(QMainWindow):
         )
 
     def _compute_left_px(self) -> int:
-        return round(
-            min(LEFT_AREA_WIDTH_MIN_UNITS * self.fontMetrics().height(), LEFT_AREA_SHARE_MAX * self.width())
-        )
+        readable_px = LEFT_AREA_WIDTH_MIN_UNITS * self.fontMetrics().height()
+        return round(min(readable_px, LEFT_AREA_SHARE_MAX * self.width()))
 
     def _set_title_sizes(self) -> None:
         """Set the font size of dock titles, because Qt keeps the size from the start of the program."""
@@ -496,11 +480,8 @@ class Desk(QMainWindow):
         By default, the topology would take all additional space. A small window shrinks panels to their
         minimum sizes, but the stored shares do not change.
         """
-        docks = [
-            self._find_group_dock(area, group)
-            for area in (_LEFT_AREA, _RIGHT_AREA, _BOTTOM_AREA)
-            for group in (0, 1)
-        ]
+        areas = (_LEFT_AREA, _RIGHT_AREA, _BOTTOM_AREA)
+        docks = [self._find_group_dock(area, group) for area in areas for group in (0, 1)]
         heads = [self.docks[name] for name in docks if name is not None and name in self._shares]
         side_docks = [dock for dock in heads if self.dockWidgetArea(dock) != _BOTTOM_AREA]
         widths = [round(self._shares[dock.objectName()][0] * self.width()) for dock in side_docks]
@@ -558,10 +539,7 @@ class Desk(QMainWindow):
         return self._sized
 
     def save_layout(self) -> QByteArray:
-        """Return the layout of the desk for `restore_layout`.
-
-        Panels that the run has closed count as open.
-        """
+        """Return the layout of the desk for `restore_layout`. Panels that the run has closed count as open."""
         self.unzoom_panel()
         for name in self._closed_panels:
             self.docks[name].setVisible(True)

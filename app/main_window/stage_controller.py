@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -32,7 +32,7 @@ from app.view_models.failover_moment.stage_facts import (
     capture_facts,
     find_redo_queue_kb,
 )
-from app.view_models.failover_moment.view import build_stage_view
+from app.view_models.failover_moment.view import StageView, build_stage_view
 from app.views.failover_stage import FailoverStage
 from app.views.failover_stage.stage import (
     BACK,
@@ -53,15 +53,9 @@ from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.events import AvailabilityData, Event, FailoverData
 from engine.model import Failover, Tick
-
-if TYPE_CHECKING:
-    from app.view_models.failover_moment.replay import FailoverReplay
-    from app.view_models.failover_moment.view import StageView
-    from app.views.failover_stage import FailoverStage
-    from app.widgets.notice import NoticeBar
-    from engine.drill.time.cooperative_tasks import CooperativeTask
 
 FILM_SIZE_PX: Final = QSize(1280, 620)
 """Size of the film in pixels: half a slide. Our choice."""
@@ -155,10 +149,7 @@ def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool)
 
 
 TYPING_TIMEOUT_S: Final = 3.0
-"""Time after a key press during which the person counts as typing. The stage then does not take the focus.
-
-Our choice.
-"""
+"""Time after a key press during which the person counts as typing. The stage then takes no focus. Our choice."""
 STAGE_WAIT_MAX_S: Final = 30.0
 """Simulated time after which the stage no longer waits for a failover or for the clients. Our choice."""
 REPLAY_FRAME_INTERVAL_MS: Final = 33
@@ -247,10 +238,7 @@ class StageController(WindowPart):
         if self.state:
             self._facts = None  # the stage must capture its facts again
             return
-        number = next(
-            (n for n in reversed(range(len(drill.world.failovers))) if _is_running(drill.world.failovers[n])),
-            None,
-        )
+        number = _find_running_failover(drill)
         began = [
             e
             for e in events
@@ -263,14 +251,8 @@ class StageController(WindowPart):
         if number is None:
             down = {name for name, standing in drill.world.availability.items() if not standing.serving}
             databases = [e.database for e in began if e.kind == "availability" and e.database in down]
-            expected = next(
-                (
-                    expected_failover
-                    for name in databases
-                    if (expected_failover := find_expected_failover(drill, name)) is not None
-                ),
-                None,
-            )
+            candidates = (find_expected_failover(drill, name) for name in databases)
+            expected = next((candidate for candidate in candidates if candidate is not None), None)
             if expected is None:
                 self._offer_reasons(databases)
                 return
@@ -282,15 +264,9 @@ class StageController(WindowPart):
             return
         self._begin_live(drill, number, expected)
 
-    def _begin_live(
-        self, drill: Drill, number: int | None, expected_failover: tuple[Failover, str] | None
-    ) -> None:
-        self._number, self._expected_failover, self._facts, self._replay = (
-            number,
-            expected_failover,
-            None,
-            None,
-        )
+    def _begin_live(self, drill: Drill, number: int | None, expected: tuple[Failover, str] | None) -> None:
+        self._number, self._expected_failover = number, expected
+        self._facts = self._replay = None
         self._shown_count, self._before_kb, self._base_votes = 0, 0.0, ()
         self._held_phase = None
         self._open_stage()
@@ -298,10 +274,7 @@ class StageController(WindowPart):
         self._follow_run()
 
     def hold_phase(self, number: int | None) -> None:
-        """Keep phase *number* on stage while a caption explains it. -1 keeps the last phase.
-
-        None follows the run again.
-        """
+        """Keep phase *number* on stage while a caption explains it: -1 for the last, None to follow the run."""
         self._held_phase = number
         self._follow_run()
 
@@ -329,9 +302,8 @@ class StageController(WindowPart):
     def _offer_reasons(self, databases: list[str]) -> None:
         """Offer to explain why no copy of the first of *databases* takes over."""
         if databases and not _is_typing():
-            words = tr("{database} is down, and no automatic failover will take over.").format(
-                database=databases[0]
-            )
+            text = tr("{database} is down, and no automatic failover will take over.")
+            words = text.format(database=databases[0])
             self._notice.show_offer(words, tr("Why not?"), self.explain_missing_failover)
 
     def explain_missing_failover(self) -> None:
@@ -456,14 +428,7 @@ class StageController(WindowPart):
         When an expected failover starts, it becomes the staged failover.
         """
         if self._number is None:
-            self._number = next(
-                (
-                    n
-                    for n in reversed(range(len(drill.world.failovers)))
-                    if _is_running(drill.world.failovers[n])
-                ),
-                None,
-            )
+            self._number = _find_running_failover(drill)
         if self._number is not None:
             self._failover_view = build_failover_view(drill, self._number)
         elif self._expected_failover is not None:
@@ -607,11 +572,15 @@ class StageController(WindowPart):
             self.stage.show_running(running)
 
     def _export_film(self) -> None:
-
         replay = self._prepare_replay()
         if replay is not None:
             self._frame.stop()
             export_film(replay, self.stage, self._notice)
+
+
+def _find_running_failover(drill: Drill) -> int | None:
+    failovers = drill.world.failovers
+    return next((n for n in reversed(range(len(failovers))) if _is_running(failovers[n])), None)
 
 
 def _is_running(failover: Failover) -> bool:

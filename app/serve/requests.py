@@ -61,11 +61,9 @@ class ScrollOptions(IntFlag):
 READ_ONLY_CONCURRENCY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
 FETCH_ADJUSTED: Final = 2
+"""Return status of a fetch that had to start at the first row."""
 CURSOR_CLOSED: Final = 16
-"""Return status of a fetch.
-
-FETCH_ADJUSTED: the fetch had to start at the first row. CURSOR_CLOSED: a fast-forward cursor has closed.
-"""
+"""Return status of a fetch that has closed a fast-forward cursor."""
 
 
 class ApiCursor(Struct):
@@ -74,10 +72,7 @@ class ApiCursor(Struct):
     result: ReportRow
     """Result set with columns, types and rows, as in the event `sql_done`."""
     first_row_index: int = 0
-    """Index of the first row of the latest fetch.
-
-    The number of all rows means that the cursor is behind the last row.
-    """
+    """Index of the first row of the latest fetch; the number of all rows if the cursor is behind the last row."""
     fetched_count: int = 0
     """Number of rows in the latest fetch. If 0, the cursor is before the first row or behind the last row."""
 
@@ -385,17 +380,11 @@ class PreparedStatements:
 
 
 _CALL_SEPARATORS: Final = (0x80, 0xFF)
-"""Separators between two calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6].
-
-No name has such a length.
-"""
+"""Separators between calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6]. No name has such a length."""
 
 
 def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlRequest]:
-    """Parse the calls of an RPC message, in order.
-
-    Raises MalformedPacketError, UnsupportedRequestError.
-    """
+    """Parse the calls of an RPC message, in order. Raises MalformedPacketError, UnsupportedRequestError."""
     reader = PacketReader(body)
     _skip_headers(reader, tds)
     requests = [_read_call(reader, prepared)]

@@ -67,11 +67,8 @@ def encode_response(
     """
     inner = tds_types.DONE_IN_PROC if request.call else tds_types.DONE
     return_value: OutputRow | None = None
-    if (
-        (request.outputs or request.has_return_status)
-        and results
-        and results[-1]["columns"][0].startswith(OUTPUT_PREFIX)
-    ):
+    returns_values = request.outputs or request.has_return_status
+    if returns_values and results and results[-1]["columns"][0].startswith(OUTPUT_PREFIX):
         return_value = results[-1]
         position = return_value["after_messages"]
         messages = [*messages[:position], *messages[position + 1 :]]
@@ -520,10 +517,7 @@ class TdsSession:
         await self.context.send_input(f"reset {self.connection_name}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
-        """Execute a request and encode the response. Return None if the client has canceled the request.
-
-        *more_results*: responses to further requests follow.
-        """
+        """Execute a request. Return the response, or None if canceled. *more_results*: further responses follow."""
         if request.resets_connection:
             await self._reset_session()
         if request.fetch is not None:
@@ -555,10 +549,7 @@ class TdsSession:
         )
 
     async def _wait_for_batch(self, running: asyncio.Future[InputResult]) -> bool:
-        """Wait for a batch. Return True if the client has canceled it.
-
-        Raises ConnectionClosedError if the client has disconnected.
-        """
+        """Wait for a batch. Return True if the client cancels it. Raises ConnectionClosedError at a disconnection."""
         self._next_message = self._next_message or asyncio.ensure_future(self._read_message())
         awaitables: set[asyncio.Future[InputResult] | asyncio.Future[TdsMessage]] = {
             running,

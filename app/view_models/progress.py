@@ -128,10 +128,10 @@ def format_progress_lines(learner_progress: LearnerProgress, titles: Mapping[str
             else ""
         )
         due_mark = "  DUE" if standing.is_review_due(learner_progress.computed_at) else ""
+        runs_text = runs if standing.runs else "never practiced"
+        shown_due_text = due_text if standing.last_practice_time else ""
         text = f"{standing.skill.title:{width}}  {bar:.<20} {standing.mastery:3.0f}  "
-        lines.append(
-            f"{text}{runs if standing.runs else 'never practiced'}{due_text if standing.last_practice_time else ''}{due_mark}"
-        )
+        lines.append(f"{text}{runs_text}{shown_due_text}{due_mark}")
     lines.append("")
     for advice in learner_progress.recommendations:
         reason = "due" if advice.due_time is not None else "new"

@@ -84,6 +84,6 @@ def _limit_link(display: LinkDisplay, world: World, role: RoleSpec) -> LinkDispl
     if is_seen:
         return display
     return replace(
-        display, status=_UNSEEN_LINK_INDICATOR, notes=(), measured="", active=False, log_kb_per_s=0.0, has_synchronous_commit=False,
-        has_pings=False,
+        display, status=_UNSEEN_LINK_INDICATOR, notes=(), measured="", active=False, log_kb_per_s=0.0,
+        has_synchronous_commit=False, has_pings=False,
     )  # fmt: skip

@@ -114,7 +114,12 @@ def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
             for face in contents.servers
         ),
         clients=tuple(
-            replace(face, status=_USERS_WORK_INDICATOR if face.status.color_name == "ok" else _USERS_COMPLAIN_INDICATOR, rate="", short_rate="")
+            replace(
+                face,
+                status=_USERS_WORK_INDICATOR if face.status.color_name == "ok" else _USERS_COMPLAIN_INDICATOR,
+                rate="",
+                short_rate="",
+            )
             for face in contents.clients
         ),
         links=tuple(

@@ -32,7 +32,8 @@ CLUSTER_COLUMNS: Final[tuple[TableColumn[cluster_manager.ClusterRow], ...]] = (
     TableColumn(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
            bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
     TableColumn(title=mark("Type"), text=lambda row: tr(TREE_KIND_LABELS[row.kind]), sample=mark("resource")),
-    TableColumn(title=mark("Status"), text=lambda row: row.state, color_name=lambda row: row.color_name, sample="OfflinePending"),
+    TableColumn(title=mark("Status"), text=lambda row: row.state,
+           color_name=lambda row: row.color_name, sample="OfflinePending"),
     TableColumn(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
     TableColumn(title=mark("Votes and owners"), text=lambda row: row.details, tip=lambda row: row.details),
 )  # fmt: skip

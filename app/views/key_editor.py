@@ -65,14 +65,14 @@ def _get_color_name(row: KeyRow) -> str | None:
 KEY_COLUMNS: Final[tuple[TableColumn[KeyRow], ...]] = (
     TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), color_name=_get_color_name,
            sample="\n".join({command.group for command in keys.SHORTCUT_COMMANDS})),
-    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), color_name=_get_color_name, bold=lambda r: r.is_changed,
-           sample="Reset layout"),
-    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), color_name=_get_color_name, bold=lambda r: r.is_changed,
-           sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
+    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), color_name=_get_color_name,
+           bold=lambda r: r.is_changed, sample="Reset layout"),
+    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), color_name=_get_color_name,
+           bold=lambda r: r.is_changed, sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
     TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.is_changed else "",
            color_name=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
-    TableColumn(title=mark("Context"), text=lambda r: tr(FOCUS_SCOPES[r.command.scope][0]), color_name=lambda r: "muted",
-           sample="\n".join(text for text, _ in FOCUS_SCOPES.values())),
+    TableColumn(title=mark("Context"), text=lambda r: tr(FOCUS_SCOPES[r.command.scope][0]),
+           color_name=lambda r: "muted", sample="\n".join(text for text, _ in FOCUS_SCOPES.values())),
 )  # fmt: skip
 
 

@@ -56,7 +56,8 @@ def build_trace_rows(event: Event, world: World) -> Iterator[TraceRow]:
 
 TRACE_COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, color_name=lambda row: STATE_COLORS.get(row.state),
+    TableColumn(title="TextData", is_name=True, text=lambda row: row.text,
+           color_name=lambda row: STATE_COLORS.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     TableColumn(title="IntegerData", is_name=True, text=lambda row: str(row.integer_data), is_number=True),

@@ -68,10 +68,7 @@ MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
 
 
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
-    """Return the index to which *key* (one of MARKER_KEY_STEPS) moves.
-
-    *start*: index before a first step to the right.
-    """
+    """Return the index to which *key* (one of MARKER_KEY_STEPS) moves. *start*: index before a first step right."""
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return MARKER_KEY_STEPS[key](before, count - 1)
 
@@ -286,10 +283,7 @@ class TimelineStrip(QWidget):
         return min(self._now_s, max(0.0, t_s))
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
-        """Return the closest marker within MARKER_HIT_DISTANCE_PX of *x*, or None.
-
-        Less important kinds come last.
-        """
+        """Return the closest marker within MARKER_HIT_DISTANCE_PX of *x*, or None. Less important kinds come last."""
         markers = [
             marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_DISTANCE_PX
         ]
@@ -344,10 +338,7 @@ class TimelineStrip(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
     def _select_markers(self) -> list[TimelineMarker]:
-        """Return the markers in drawing order, less important ones first.
-
-        There is at most one marker of a kind per pixel.
-        """
+        """Return the markers in drawing order, less important ones first, and at most one of a kind per pixel."""
         lanes = self._compute_lanes()
         # faster than `compute_x`, because a day of faults has 50,000 markers
         left_px, pitch = lanes.left(), lanes.width() / self.span_s

@@ -115,10 +115,8 @@ class InstructorStation(QDialog):
             label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.help_count = QLabel()
         self.help_count.setFont(theme.resize_font(self.help_count.font(), 1.0, bold=True))
-        self.copy_button, self.projector_button = (
-            _build_button(tr("&Copy the code")),
-            _build_button(tr("Pro&jector view")),
-        )
+        self.copy_button = _build_button(tr("&Copy the code"))
+        self.projector_button = _build_button(tr("Pro&jector view"))
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.projector_button.clicked.connect(self.show_projector)
         self.join_sheet_button = _build_button(tr("Handout for seats…"))
@@ -154,11 +152,8 @@ class InstructorStation(QDialog):
         self.next_part.clicked.connect(lambda: self._send_line("next"))
         self.report, self.end = _build_button(tr("Save rep&ort…")), _build_button(tr("C&lose the class"))
         self.report.clicked.connect(self._save_report)
-        for button, line in (
-            (self.freeze_button, "freeze"),
-            (self.resume_button, "go"),
-            (self.finish, "finish"),
-        ):
+        button_lines = ((self.freeze_button, "freeze"), (self.resume_button, "go"), (self.finish, "finish"))
+        for button, line in button_lines:
             button.clicked.connect(lambda _=False, line=line: self._send_to_all(line))
         self.end.clicked.connect(self.end_wanted)
         self.instruction, self.recipient, self.text = QComboBox(), QComboBox(), QLineEdit()
@@ -189,12 +184,8 @@ class InstructorStation(QDialog):
         self.lobby = Lobby()
         self.lobby.start_wanted.connect(lambda: self._send_to_all("go"))
         self.watched_label = QLabel(tr("Select a seat, and press Watch to see it live."))
-        self.watched_label.setWordWrap(True)
-        self.summary = QLabel()
-        self.summary.setWordWrap(True)
+        self.summary, self.question = QLabel(), QLabel()
         self.summary.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
-        self.question = QLabel()
-        self.question.setWordWrap(True)
         self.question.hide()
         self.suggested = SuggestedAnswers(self._suggest_answers)
         self.suggested.chosen.connect(self._insert_suggestion)
@@ -204,12 +195,11 @@ class InstructorStation(QDialog):
         self.watched_lines.setFont(theme.build_fixed_font())
         self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_COMMANDS_SHOWN_MAX + 1))
         self.watched_lines.hide()
-        self.pages = QStackedWidget()
         self.replay: ReplayPage | None = None
         view_place = QWidget()
         self._view_place = QVBoxLayout(view_place)
         self._view_place.setContentsMargins(0, 0, 0, 0)
-        self.events, buttons = QWidget(), QWidget()
+        self.pages, self.events, buttons = QStackedWidget(), QWidget(), QWidget()
         self.events_recipient = QLabel()
         self._events_row = FlowLayout(GAP_PX, buttons)
         build_widget_column(self.events_recipient, buttons, (QWidget(), 1), parent=self.events)
@@ -222,6 +212,7 @@ class InstructorStation(QDialog):
         seat = QWidget()
         column = QVBoxLayout(seat)
         for part in (self.watched_label, self.summary, self.question):
+            part.setWordWrap(True)
             column.addWidget(part)
         column.addWidget(self.suggested, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(view_place, 1)
@@ -247,22 +238,15 @@ class InstructorStation(QDialog):
         split.setSizes([3_400, 1_900])
         layout = QVBoxLayout(self)
         layout.addLayout(build_label_row(GAP_PX, self.title, self.code, self.copy_button))
-        layout.addLayout(
-            build_label_row(
-                GAP_PX, self.state, self.projector_button, self.join_sheet_button, self.offline_seats_button
-            )
-        )
+        seat_buttons = (self.projector_button, self.join_sheet_button, self.offline_seats_button)
+        layout.addLayout(build_label_row(GAP_PX, self.state, *seat_buttons))
         class_buttons = (self.resume_button, self.freeze_button, self.next_part, self.finish)
-        layout.addLayout(
-            build_flow_row(GAP_PX, class_buttons, (self.help_count, self.sort_order, self.hide_names))
-        )
+        roster_parts = (self.help_count, self.sort_order, self.hide_names)
+        layout.addLayout(build_flow_row(GAP_PX, class_buttons, roster_parts))
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
-        for part in (
-            self.instruction,
-            self.recipient,
-            self.text,
-        ):  # may shrink, so that the window fits the screen
+        # these parts may shrink, so that the window fits the screen
+        for part in (self.instruction, self.recipient, self.text):
             part.setMinimumWidth(self.fontMetrics().averageCharWidth() * INPUT_WIDTH_LETTERS)
         layout.addLayout(build_row(self.instruction, self.recipient, (self.text, 1), self.send))
         layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
@@ -287,8 +271,7 @@ class InstructorStation(QDialog):
 
         *suggest* returns answers to a question, given the met goals. *goal_texts*: name of a goal -> text.
         """
-        self._suggest, self._goal_texts = suggest, goal_texts
-        self._title = title
+        self._title, self._suggest, self._goal_texts = title, suggest, goal_texts
         self.title.setText(tr("Class: {title}").format(title=title))
         if self.projector is not None:
             self.projector.show_title(title)
@@ -297,9 +280,7 @@ class InstructorStation(QDialog):
         for line in events:
             button = _build_button(describe_input(line, {}))
             button.setToolTip(tr("Apply this event to the recipient chosen below"))
-            button.clicked.connect(
-                lambda _=False, line=line: self._send_to_recipient(f"inject {{who}} {line}")
-            )
+            button.clicked.connect(lambda _=False, act=f"inject {{who}} {line}": self._send_to_recipient(act))
             self._events_row.addWidget(button)
 
     def set_live_view(self, view: QWidget) -> None:
@@ -398,9 +379,8 @@ class InstructorStation(QDialog):
             self.side.setCurrentIndex(int(has_begun))
         self._has_begun = has_begun
         needy = sum(map(roster.needs_help, tiles))
-        self.help_count.setText(
-            trn("{n} seat needs help", "{n} seats need help", needy).format(n=needy) if needy else ""
-        )
+        help_text = trn("{n} seat needs help", "{n} seats need help", needy).format(n=needy)
+        self.help_count.setText(help_text if needy else "")
         self.state.setText(roster.describe_class(dashboard, tiles, self.hide_names.isChecked()))
         self._enable_actions(dashboard)
 
@@ -441,9 +421,8 @@ class InstructorStation(QDialog):
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         index = self.recipient.findData(SELECTED_SEAT_RECIPIENT)
         name = "" if tile is None else self._describe_seat(tile)
-        self.recipient.setItemText(
-            index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat")
-        )
+        text = tr("to {seat}").format(seat=name) if name else tr("to the selected seat")
+        self.recipient.setItemText(index, text)
         self._show_recipient()
         if self._watched_seat is None:
             seat_hint = tr("{seat}. Press Watch to see it live.").format(seat=name)
@@ -570,12 +549,12 @@ class InstructorStation(QDialog):
         self.send.setEnabled(is_useful and bool(self.code.text()))
 
     def _enable(self, enabled: bool) -> None:
-        of_seat = (*self.of_seat.values(), self.open_replay)
-        enabled_states = (
-            self.copy_button, self.projector_button, self.join_sheet_button, self.offline_seats_button, self.report, self.freeze_button, self.resume_button, self.finish, self.send,
-            self.lobby.start, self.lobby.check,
+        buttons = (
+            *self.of_seat.values(), self.open_replay,
+            self.copy_button, self.projector_button, self.join_sheet_button, self.offline_seats_button, self.report,
+            self.freeze_button, self.resume_button, self.finish, self.send, self.lobby.start, self.lobby.check,
         )  # fmt: skip
-        for button in (*enabled_states, *of_seat):
+        for button in buttons:
             button.setEnabled(enabled)
 
     def _save_join_sheet(self) -> None:

@@ -392,9 +392,8 @@ class ReplayPage(QWidget):
         # the slider has whole seconds, so its signal would round the time down
         with QSignalBlocker(self.slider):
             self.slider.setValue(tick // TICKS_PER_S)
-        self.time.setText(
-            f"{formatting.format_run_time(self.shown_s)} / {formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)}"
-        )
+        end_time = formatting.format_run_time(self.pair.end_tick / TICKS_PER_S)
+        self.time.setText(f"{formatting.format_run_time(self.shown_s)} / {end_time}")
         self.pair.show_time(tick)
         if not self._share_timer.isActive():
             self._share_timer.start()

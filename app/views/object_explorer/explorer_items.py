@@ -277,7 +277,9 @@ FOLDERS: Final = (
     ExplorerFolder("always on", mark("Always On High Availability"), None, (
         ExplorerFolder("groups", mark("Availability Groups"), _list_groups),
     ), lambda world, server: replicas.is_always_on_enabled(world, server.name)),
-    ExplorerFolder("management", mark("Management"), None, (ExplorerFolder("logs", mark("SQL Server Logs"), _list_logs),)),
+    ExplorerFolder("management", mark("Management"), None, (
+        ExplorerFolder("logs", mark("SQL Server Logs"), _list_logs),
+    )),
     ExplorerFolder("agent", mark("SQL Server Agent"), None, (ExplorerFolder("jobs", mark("Jobs"), _list_jobs),)),
 )  # fmt: skip
 """Folders under a server, in the order of Management Studio."""

@@ -145,10 +145,7 @@ class TopologyView(AccessibleCanvas):
 
     @property
     def summary(self) -> str:
-        """Description of the selected item, or of all items, in sentences.
-
-        It is computed on request, because it changes in every frame.
-        """
+        """Sentences about the selected item, or all items, computed on request because they change in every frame."""
         item = self._get_selected_item()
         if item is not None:
             return str(item.display.accessible_text)
@@ -497,10 +494,7 @@ class TopologyView(AccessibleCanvas):
         return self._scene.list_moved_positions()
 
     def place_cards(self, centers: Mapping[str, CardCenter]) -> None:
-        """Place the cards in *centers* at their stored positions.
-
-        Place all other cards at their default positions.
-        """
+        """Place the cards in *centers* at their stored positions, and all other cards at their default positions."""
         self._scene.place_cards(centers)
 
     @Slot()
@@ -511,12 +505,10 @@ class TopologyView(AccessibleCanvas):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._press_at = event.position().toPoint()
-        empty = self._find_item(event.position().toPoint()) is None
-        if event.button() == Qt.MouseButton.MiddleButton or (
-            event.button() == Qt.MouseButton.LeftButton and empty
-        ):
-            self._begin_pan(event.position().toPoint())
+        button, self._press_at = event.button(), event.position().toPoint()
+        empty = self._find_item(self._press_at) is None
+        if button == Qt.MouseButton.MiddleButton or (button == Qt.MouseButton.LeftButton and empty):
+            self._begin_pan(self._press_at)
             self._scene.clearSelection()
             return
         # the right button opens the menu without changing the selection
