@@ -156,9 +156,8 @@ def main() -> None:
             for name in SCHEDULES:
                 pairs = [(forecast[name], is_right) for forecast, is_right, _ in all_runs]
                 bias = sum(p for p, _ in pairs) / len(pairs) - share
-                print(
-                    f"| {kind} | {by} | {name} | {compute_log_loss(pairs):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
-                )
+                loss = compute_log_loss(pairs)
+                print(f"| {kind} | {by} | {name} | {loss:.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |")
 
 
 if __name__ == "__main__":

@@ -28,14 +28,14 @@ statement (column) and each state (row). `python -m tests.statement_gate` writes
 """
 
 VERSIONED_STATEMENTS: Final = {
-    "CreateGroup": "CREATE AVAILABILITY GROUP",
-    "AlterGroup": "ALTER AVAILABILITY GROUP",
-    "DropGroup": "DROP AVAILABILITY GROUP",
-    "HadrJoin": "ALTER DATABASE SET HADR AVAILABILITY GROUP",
-    "HadrOff": "ALTER DATABASE SET HADR OFF",
-    "HadrSuspend": "ALTER DATABASE SET HADR SUSPEND",
-    "HadrResume": "ALTER DATABASE SET HADR RESUME",
-    "CreateEncryptionKey": "CREATE DATABASE ENCRYPTION KEY",
+    "CreateGroupStatement": "CREATE AVAILABILITY GROUP",
+    "AlterGroupStatement": "ALTER AVAILABILITY GROUP",
+    "DropGroupStatement": "DROP AVAILABILITY GROUP",
+    "SetHadrGroupStatement": "ALTER DATABASE SET HADR AVAILABILITY GROUP",
+    "SetHadrOffStatement": "ALTER DATABASE SET HADR OFF",
+    "SetHadrSuspendStatement": "ALTER DATABASE SET HADR SUSPEND",
+    "SetHadrResumeStatement": "ALTER DATABASE SET HADR RESUME",
+    "CreateEncryptionKeyStatement": "CREATE DATABASE ENCRYPTION KEY",
 }
 """Class of a statement -> its text in T-SQL."""
 

@@ -30,8 +30,10 @@ from tests.engine.worlds import build_lab
 from tests.events import read_field
 from tests.readings import Readings
 
-SHOWN_EVENT_KINDS = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
-         "log", "fault", "cluster")  # fmt: skip
+SHOWN_EVENT_KINDS = (
+    "detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability",
+    "failover", "log", "fault", "cluster",
+)  # fmt: skip
 
 WORLD_BUILDERS: Final[dict[str, Callable[..., World]]] = {
     "group-lab": lambda version="2014": build_ag_lab(version=int(version)),

@@ -54,10 +54,7 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def follow_primaries(world: World) -> None:
-    """Let replicas without a primary, or with a former primary, follow the current primary.
-
-    This runs after every event.
-    """
+    """After every event, let replicas without a primary, or with a former primary, follow the current primary."""
     for (server, guid), state in sorted(world.replicas.items()):
         if not world.instances[server].answering:
             continue
@@ -71,10 +68,7 @@ def follow_primaries(world: World) -> None:
 
 
 def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
-    """Retry to record in the cluster that secondaries are lost.
-
-    Commits of the primary wait until this succeeds.
-    """
+    """Retry to record lost secondaries in the cluster. Commits of the primary wait until this succeeds."""
     for copy in replicas.list_group_copies(world, server, guid):
         for peer in copy.availability.lost:
             if copy.availability.get_peer_state(peer) is SyncState.SYNCHRONIZED or _record_readiness(

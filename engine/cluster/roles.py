@@ -157,10 +157,7 @@ it or brings it online [DOC: flexible failover policy].
 
 
 def check_roles(world: World) -> None:
-    """Check whether each online role is healthy, and whether a failed role could come online.
-
-    This runs after every event.
-    """
+    """Check after every event whether each online role is healthy and whether a failed role could come online."""
     for node, role in list(iterate_roles(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _is_reachable(world, node, role.owner):
@@ -254,12 +251,7 @@ def handle_failure(
 
 
 def _fail_over(
-    world: World,
-    node: str,
-    role: ClusterRole,
-    reason: str,
-    resource: Resource,
-    is_offline: bool = False,
+    world: World, node: str, role: ClusterRole, reason: str, resource: Resource, is_offline: bool = False
 ) -> None:
     """Move a role, or leave it failed if it has used up its failovers. *is_offline*: a restart did not help."""
     kind = KINDS[role.kind]
@@ -452,10 +444,7 @@ def complete_offline(
 
 
 def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...] = ()) -> None:
-    """Bring the role online on the first node that accepts it.
-
-    The candidates are *target_nodes*, then the other targets of the role.
-    """
+    """Bring the role online on the first node that accepts it: of *target_nodes*, then of its other targets."""
     kind, own_node = KINDS[role.kind], world.nodes[node]
     for target in [
         *target_nodes,

@@ -63,10 +63,9 @@ class RunCache:
         return mark
 
     def find_history_id(self, history_id: int, ticks_since_change: int, change: tuple[object, ...]) -> int:
-        """Return the id of the history that extends *history_id* by *change*, *ticks_since_change* ticks
-        after its end.
+        """Return the id of the history that extends *history_id* by *change*.
 
-        A new history gets a new id.
+        The change is *ticks_since_change* ticks after the end of the history. A new history gets a new id.
         """
         return self._history_ids.setdefault(
             (history_id, ticks_since_change, change), len(self._history_ids) + 1
@@ -75,8 +74,7 @@ class RunCache:
     def find_run(
         self, history_id: int, ticks_since_change: int, ticks: int
     ) -> tuple[int, CachedState] | None:
-        """Return (end tick, state) of a stored run of at most *ticks* from *ticks_since_change*; None if none
-        is stored.
+        """Return (end tick, state) of a stored run of at most *ticks* from *ticks_since_change*, or None.
 
         Ticks count from the last change of the history.
         """

@@ -132,7 +132,7 @@ class SampleTable:
         self._exact = exact
         self._kind = np.dtype(np.float64 if exact else np.float32)
         self._packed: list[tuple[bytes, ...]] = []
-        """Compressed blocks of BLOCK_ENTRIES entries, each divided into groups of GROUP items. Empty for exact samples.
+        """Compressed blocks of ENTRIES_PER_BLOCK entries, in groups of ITEMS_PER_GROUP items. Empty for exact samples.
 
         The order in a group is counter, item, entry, because neighbors are then similar.
         """
@@ -263,9 +263,7 @@ class SampleTable:
         return np.zeros((ENTRIES_PER_BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
-        """Return the items of a compressed group (at most ITEMS_PER_GROUP), in the order entry, item,
-        counter.
-        """
+        """Return the items of a compressed group (at most ITEMS_PER_GROUP), in the order entry, item, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, ENTRIES_PER_BLOCK).transpose(2, 1, 0)
 

@@ -1,6 +1,6 @@
 """Steps of automatic, manual and forced failovers.
 
-Durations are from flow/recovery.py; the flow model redoes log.
+Durations are from flow/failover_times.py; the flow model redoes log.
 """
 
 from typing import Final

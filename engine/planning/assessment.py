@@ -279,9 +279,7 @@ table 4].
 
 
 def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
-    """Return the estimated duration of a failover for each cause that the plan allows; empty without a
-    mirror.
-    """
+    """Return the estimated duration of a failover for each cause that the plan allows; empty without a mirror."""
     setup = build_plan_setup(plan)
     if setup.mode is SafetyMode.NONE:
         return ()

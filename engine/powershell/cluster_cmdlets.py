@@ -423,10 +423,7 @@ def _list_subnets(world: World, node: str) -> dict[str, str]:
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterNetworkInterface. The interface of a node that is down is Unavailable.
-
-    [DOC: CLUSTER_NETINTERFACE_STATE]
-    """
+    """Execute Get-ClusterNetworkInterface: Unavailable if the node is down [DOC: CLUSTER_NETINTERFACE_STATE]."""
     subnets = _list_subnets(world, node)
     rows = tuple(
         {
@@ -511,7 +508,7 @@ def _list_group_parameters(world: World, node: str, group: AvailabilityGroup) ->
         _build_number_parameter("FailureConditionLevel", group.failure_condition_level,
                 lambda value: store_change(lambda old: replace(old, failure_condition_level=value)), 1, 5),
         _build_number_parameter("HealthCheckTimeout", group.health_check_timeout_ms,
-                lambda value: store_change(lambda old: replace(old, health_check_timeout_ms=value)), HEALTH_CHECK_MS_MIN),
+                lambda ms: store_change(lambda old: replace(old, health_check_timeout_ms=ms)), HEALTH_CHECK_MS_MIN),
     ]  # fmt: skip
 
 

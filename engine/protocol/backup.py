@@ -14,17 +14,7 @@ from msgspec.structs import replace
 from engine import arithmetic, datetime_formats
 from engine.constants import BACKUP_S_MIN, COMPATIBILITY_LEVELS, ENTERPRISE_EDITIONS, PAGE_KB
 from engine.messages import Message, SqlError, fill_message
-from engine.model import (
-    DatabaseCopy,
-    DbFile,
-    DbState,
-    Instance,
-    Key,
-    RecoveryModel,
-    Tick,
-    World,
-    to_ticks,
-)
+from engine.model import DatabaseCopy, DbFile, DbState, Instance, Key, RecoveryModel, Tick, World, to_ticks
 from engine.protocol import (
     clock,
     disks,

@@ -237,9 +237,7 @@ def _find_account_refusal(world: World, a: Instance, b: Instance) -> ConnectionR
 
 
 def can_login_connect(server: Instance, login: Login) -> bool:
-    """Return whether the login owns the mirroring endpoint of *server* or has CONNECT, directly or through
-    public.
-    """
+    """Return whether the login owns the mirroring endpoint of *server* or has CONNECT, also through public."""
     end = server.endpoint
     if end is None or login.disabled:
         return False

@@ -152,7 +152,6 @@ def restart_writer(world: World, source: int) -> None:
 
 
 def _list_received_streams(world: World, source: int) -> list[int]:
-    """Return the streams of *source* that have a receiver."""
     return [stream for stream in world.flow.list_source_streams(source) if world.streams[stream] is not None]
 
 
@@ -194,7 +193,6 @@ STREAM_POSITIONS = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
 
 
 def _build_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
-    """Return each of *names* -> *kb*."""
     return dict.fromkeys(names, kb)
 
 
@@ -338,10 +336,7 @@ def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 
 def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """Return (log_reuse_wait_desc, position in KB) of each reason that prevents log reuse after a position.
-
-    See facts 6.5 in docs/facts.md.
-    """
+    """Return (log_reuse_wait_desc, position in KB) of each reason against log reuse after a position (facts 6.5)."""
     model = world.flow
     carried_kb = [
         model.read_stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)
@@ -382,16 +377,12 @@ run = flow.run_flow
 # --- setups of the flow model for each log: hardware, load, network, stream terms of its group -------------
 
 NO_COMPRESSION_TRACE_FLAG: Final = 1462
-"""Trace flag that turns off compression of the log stream, globally and immediately. Documented [DOC: trace
-flags].
-"""
+"""Trace flag that turns off compression of the log stream, globally and immediately [DOC: trace flags]."""
 
 MBPS_PER_KB_PER_S: Final = 8.0 * 1024.0 / 1e6
 
 CACHED_SETUPS_MAX: Final = 4_096
-"""Maximum number of cached setups. Equal setups are one object, so that a comparison by identity is
-sufficient.
-"""
+"""Maximum number of cached setups. Equal setups are one object, so comparison by identity is sufficient."""
 
 
 class FlowSetups:
@@ -511,10 +502,7 @@ def _compute_bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: f
 
 @cache
 def _build_site(name: str, cores: int, worker_threads: int) -> ServerHardware:
-    """Return the hardware with these cores and workers (0: automatic).
-
-    Equal arguments return the same object.
-    """
+    """Return the hardware with these cores and workers (0: automatic). Equal arguments return the same object."""
     site = replace(SITES[name], cores=cores)
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 

@@ -256,7 +256,8 @@ BATCHES: Final[dict[str, BatchBuilder]] = {
         "\nGO\nSELECT * FROM v"
     ),
     "a ring of OPENQUERY": lambda: (
-        f"{_LINKED_SERVERS}EXEC('CREATE VIEW w AS SELECT * FROM OPENQUERY(SERVER_A,''SELECT * FROM v'')') AT SERVER_B\nGO\n"
+        f"{_LINKED_SERVERS}EXEC('CREATE VIEW w AS SELECT * FROM OPENQUERY(SERVER_A,''SELECT * FROM v'')') AT SERVER_B\n"
+        "GO\n"
         "CREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_B,'SELECT * FROM w')\nGO\nSELECT * FROM v"
     ),
     "a ring of EXEC AT": lambda: (

@@ -242,9 +242,7 @@ def was_batch_refused(drill: Drill, input_: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Return whether every database that *text* names would be online after RECOVERY_S_MAX without further
-    inputs.
-    """
+    """Return whether every database in *text* would be online after RECOVERY_S_MAX without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S_MAX))

@@ -365,9 +365,7 @@ def build_clients_json(drill: DrillState) -> ReportRow:
 
 
 def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
-    """Return the report fields of an availability record: downtime_s, exposed_s, lost_transactions and
-    lost_kb.
-    """
+    """Return the report fields of an availability record: durations in seconds, and losses."""
     return {
         "downtime_s": account.down_ticks / TICKS_PER_S,
         "exposed_s": account.exposed_ticks / TICKS_PER_S,

@@ -486,14 +486,8 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
     disabled = disabled_failovers.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
-    deduction = round(
-        min(
-            disabled_failovers.DEDUCTION_PER_COMMAND * len(disabled),
-            disabled_failovers.DEDUCTION_MAX,
-            besides_goals,
-        ),
-        1,
-    )
+    commands_cost = disabled_failovers.DEDUCTION_PER_COMMAND * len(disabled)
+    deduction = round(min(commands_cost, disabled_failovers.DEDUCTION_MAX, besides_goals), 1)
     commands_text = join_messages("; ", (failover.command for failover in disabled))
     message = build_message("You disabled automatic failover: {deeds}.", deeds=commands_text)
     better = build_message(
@@ -529,14 +523,8 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     pointless = pointless_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
-    deduction = round(
-        min(
-            pointless_actions.DEDUCTION_PER_ACTION * len(pointless),
-            pointless_actions.DEDUCTION_MAX,
-            besides_goals,
-        ),
-        1,
-    )
+    actions_cost = pointless_actions.DEDUCTION_PER_ACTION * len(pointless)
+    deduction = round(min(actions_cost, pointless_actions.DEDUCTION_MAX, besides_goals), 1)
     message = build_message(
         "Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless))
     )

@@ -41,9 +41,7 @@ from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.input_lines import find_reverse_input, is_requested, parse_input_line
 
 SCORE_CHECK_INTERVAL_S: Final = 20.0
-"""Interval between two checks whether a continuation can still score enough. Assumed: a check takes as long
-as one second of the continuation.
-"""
+"""Interval of checks whether a continuation can still score enough. Assumed: a check costs as much as one second."""
 
 BASELINE_SNAPSHOT_INTERVAL_S: Final = 30.0
 """Interval between two snapshots of a baseline run, in seconds. Assumed."""
@@ -147,8 +145,7 @@ class BaselineRun:
     ) -> CooperativeTask[Rollout | PrunedRollout]:
         """Return the result of the continuation *continuation*, chosen at the time of *position*.
 
-        The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until
-        they are accepted.
+        The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until accepted.
         """
         begins, name = (yield from self._find_start(position, continuation)), continuation.name
         if begins is None:
@@ -219,9 +216,7 @@ class BaselineRun:
         return continuation.without_first(run.tick) if self._noops[noop_key] else None
 
     def _find_start(self, run: SearchDrill, continuation: Continuation) -> CooperativeTask[Tick | None]:
-        """Return the tick at which *continuation* branches off from the run; None if its condition is never
-        met.
-        """
+        """Return the tick at which *continuation* branches off; None if its condition is never met."""
         tick: Tick | None = run.tick
         if continuation.condition is not None and not run.is_condition_met(continuation.condition):
             tick = yield from self._find_holding_tick(continuation.condition, run.tick)
@@ -251,10 +246,7 @@ class BaselineRun:
 
 
 def find_best_rollout(
-    baseline: BaselineRun,
-    run: SearchDrill,
-    candidates: Iterable[Continuation],
-    threshold: float = math.inf,
+    baseline: BaselineRun, run: SearchDrill, candidates: Iterable[Continuation], threshold: float = math.inf
 ) -> CooperativeTask[Rollout]:
     """Return the best result of *candidates* from *run*, or the first result that reaches *threshold*.
 
@@ -441,10 +433,7 @@ def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> 
 
 
 def run_continuation(run: SearchDrill, apply: ApplyActions, retries: bool = False) -> Iterator[None]:
-    """Apply a continuation to *run*. An impossible action ends the continuation.
-
-    *retries*: refused actions wait until they are accepted.
-    """
+    """Apply a continuation to *run* up to an impossible action. *retries*: refused actions wait until accepted."""
     with suppress(InputError):
         yield from apply(RetryingRun(run) if retries else run)
 
@@ -511,10 +500,7 @@ def _list_step_continuations(
         return next(_list_step_continuations(remaining_steps[1:], include_undelayed=False))
 
     list_more = partial(
-        Continuation,
-        partial(_apply_steps, steps=[remove_delay(step), *remaining_steps[1:]]),
-        name,
-        step.when,
+        Continuation, partial(_apply_steps, steps=[remove_delay(step), *remaining_steps[1:]]), name, step.when
     )
     delay, start_tick = (item.tick, 0) if relative else (0, item.tick)
     yield list_more(

@@ -144,9 +144,7 @@ class WaitingCost:
         yield from self._evaluate_tick(self.last_chance[0].tick)
 
     def _compute_curve(self, end: Tick, observation_ticks: Sequence[Tick]) -> CooperativeTask[None]:
-        """Compute V at the point of no return, just after it, and at those *observation_ticks* between which
-        V falls.
-        """
+        """Compute V at and just after the point of no return, and at *observation_ticks* between which V falls."""
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,

@@ -220,8 +220,7 @@ def _filter_events_after(timeline_events: Sequence[Tick], events: Iterable[Event
 
 
 def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last timeline event in *timeline_events*; 0 if there is
-    none.
+    """Return the tick of the first symptom of the last event in *timeline_events*; 0 if there is none.
 
     At the latest, it is the time at which the Database Mirroring Monitor shows the change.
     """

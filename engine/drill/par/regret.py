@@ -47,11 +47,7 @@ BRILLIANT_GAIN_MIN: Final = 5.0
 """Minimum gain over all known continuations for "brilliant", in points. Assumed: an inaccuracy's loss."""
 
 EVALUATED_ACTIONS_MAX: Final = 40
-"""Maximum number of actions of a run that are evaluated. The first ones are chosen, queries last. All others
-count as waits.
-
-Assumed.
-"""
+"""Maximum number of evaluated actions: the first ones, queries last. All others count as waits. Assumed."""
 
 FINISH_VERB: Final = "finish"
 """Verb that ends the drill. It counts as an action."""
@@ -65,15 +61,10 @@ SEGMENT_WEIGHT_RANGE: Final = (0.5, 12.0)
 """(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
 VALUE_RISE_MAX: Final = 0.5
-"""Maximum tolerated increase of V in points. After a larger increase, the earlier V counts as too low. Labels
-ignore a loss of this size.
-"""
+"""Maximum tolerated increase of V in points, else the earlier V is too low. Labels ignore a loss of this size."""
 
 SEARCH_PLANS_MAX: Final = 60
-"""Number of plans in a search from a time with a low V or a large loss.
-
-Measured with one database: such a search takes a third of a second.
-"""
+"""Plans per search from a time with a low V or a large loss. Measured: a third of a second with one database."""
 
 SEARCHED_DATABASES_MAX: Final = 20
 """Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
@@ -85,11 +76,7 @@ LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 RETURN_ATTEMPTS_MAX: Final = 12
-"""Maximum number of costly actions after which a return to the earlier continuation is tried. The first ones
-are chosen.
-
-Assumed.
-"""
+"""Number of costly actions, the first ones, after which a return to the earlier continuation is tried. Assumed."""
 
 
 def analyze_regret(
@@ -171,9 +158,8 @@ def _build_analysis(
     If *plans* are given, their delays make the last chance exact to the second.
     """
     baseline = positions[-1].baseline_run
-    idle_rollout = yield from baseline.evaluate_continuation(
-        positions[-1].run, continuations.build_idle_continuation()
-    )
+    idle_continuation = continuations.build_idle_continuation()
+    idle_rollout = yield from baseline.evaluate_continuation(positions[-1].run, idle_continuation)
     assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
     values = [rollout.score for rollout in rollouts]
     reached = [rollout.has_reached_goals for rollout in rollouts]
@@ -267,8 +253,7 @@ def _find_best_rollouts(
     """Return the best result from each position.
 
     Nothing is played between two positions with equal V, because V does not increase. *quick*: True to try
-    few
-    continuations, and to stop at the V of the preceding position.
+    few continuations, and to stop at the V of the preceding position.
     """
     rollouts = {0: (yield from _find_best_rollout(positions[0], plans, quick=quick))}
     spans = [(0, len(positions) - 1)]
@@ -276,18 +261,14 @@ def _find_best_rollouts(
         first, last = spans.pop()
         if last not in rollouts:
             rollouts[last] = yield from _find_best_rollout(positions[last], plans, rollouts[first], quick)
-        is_same_result = (rollouts[first].score, rollouts[first].has_reached_goals) == (
-            rollouts[last].score,
-            rollouts[last].has_reached_goals,
-        )
-        if last - first > 1 and not is_same_result:
+        results = {(rollouts[index].score, rollouts[index].has_reached_goals) for index in (first, last)}
+        if last - first > 1 and len(results) > 1:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
         yield len(rollouts) / len(positions) * 0.9
     last_known = rollouts[0]
-    return _include_waiting(
-        positions, [last_known := rollouts.get(index, last_known) for index in range(len(positions))]
-    )
+    all_rollouts = [last_known := rollouts.get(index, last_known) for index in range(len(positions))]
+    return _include_waiting(positions, all_rollouts)
 
 
 def _find_best_rollout(
@@ -296,10 +277,7 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> CooperativeTask[Rollout]:
-    """Return the best known result from *position*.
-
-    *earlier_rollout*, from an earlier position, is tried first.
-    """
+    """Return the best known result from *position*. *earlier_rollout*, from an earlier position, is tried first."""
     known_continuations = (
         continuations.list_whole_continuations(position.run, plans)
         if quick
@@ -352,9 +330,8 @@ def _improve_rollouts(
             break
         index = max(remaining_positions, key=lambda at: poor[at])
         looked.add(index)
-        improved[index] = yield from _search_from_position(
-            positions[index], improved[index], plans, node_limit
-        )
+        position = positions[index]
+        improved[index] = yield from _search_from_position(position, improved[index], plans, node_limit)
         yield from _propagate_forward(positions, improved, index)
     return (yield from _propagate_backward(positions, improved))
 
@@ -615,11 +592,6 @@ def _split_wait(
             value = min(segment.before, max(segment.after, rollout.score))
             label = _choose_label(segment.before - value, 0.0)
             parts.append(replace(segment, until=tick, after=value, label=label))
-            segment = replace(
-                segment,
-                tick=tick,
-                before=value,
-                plan=rollout.actions,
-                shared_input_count=rollout.action_count,
-            )
+            plan, input_count = rollout.actions, rollout.action_count
+            segment = replace(segment, tick=tick, before=value, plan=plan, shared_input_count=input_count)
     return [*parts, replace(segment, label=_choose_label(segment.regret, 0.0))]

@@ -353,8 +353,7 @@ OBSERVABLE_WORLD_PARTS: Final = (
 
 
 def collect_outcome_features(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
-    """Return the features of the outcome of *drill*: differences from *idle* at the end, and errors of
-    servers.
+    """Return the features of the outcome of *drill*: differences from *idle*, and errors of servers.
 
     *idle*: end of the drill without actions. A feature is a text without numbers.
     """

@@ -1,8 +1,7 @@
 """Translator of `kernel.py` to C.
 
-The translator knows only the part of Python that the kernel uses. It rejects everything else and names the
-line, including expressions that Python and C could evaluate in a different order. It is a pure function of
-the text and writes no file.
+The translator knows only the Python that the kernel uses. It rejects everything else and names the line, also
+for expressions that C could evaluate in another order. It is a pure function of the text and writes no file.
 """
 
 import ast
@@ -402,10 +401,7 @@ class _FunctionTranslation:
     def _write_complete_expression(
         self, node: ast.expr, target: ast.expr | None = None, reads: int = 0
     ) -> CCode:
-        """Return the code of a complete expression.
-
-        *reads*: number of array reads that locate the assignment's *target*.
-        """
+        """Return the code of a complete expression. *reads*: number of array reads that locate *target*."""
         calls, _ = self._check_evaluation_order(node)
         if isinstance(target, ast.Subscript):
             reads += self._check_evaluation_order(target.slice)[1]
@@ -416,8 +412,7 @@ class _FunctionTranslation:
     def _check_evaluation_order(self, node: ast.AST) -> tuple[int, int]:
         """Return (number of calls that change arrays, number of reads of arrays) in *node*.
 
-        Reject the expression if the order of these operations matters. C may evaluate operands in any order,
-        but Python evaluates them from left to right.
+        Reject the expression if their order matters: C evaluates operands in any order, Python from left to right.
         """
         if isinstance(node, ast.BoolOp | ast.IfExp):  # C and Python evaluate their operands in the same order
             calls = reads = 0

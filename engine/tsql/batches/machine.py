@@ -1,7 +1,6 @@
 """Interface through which statements use the submission that runs them, and the submission's output.
 
-`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only this
-interface.
+`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only the interface.
 """
 
 from __future__ import annotations
@@ -52,9 +51,7 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 RESULT_CHARACTERS_MAX: Final = 5_000_000
-"""Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
-result set has.
-"""
+"""Maximum characters in all result sets of one submission. Assumed: slightly more than the largest set has."""
 
 RESULT_CELLS_MAX: Final = 150_000
 """Maximum number of values in all result sets of one submission. Assumed."""
@@ -69,8 +66,7 @@ BATCH_ENDING_ERRORS: Final = frozenset(
 """Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
 CONVERSION_ERRORS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Conversion errors that end the batch and the transaction, or doom the transaction in a TRY block (3930,
-3998).
+"""Conversion errors that end the batch and the transaction, or doom the transaction in a TRY block (3930, 3998).
 
 Seen in public client output for 245 and 8169; the others are derived.
 """
@@ -250,9 +246,7 @@ _TEXT_QUOTING_ERRORS: Final = frozenset({102, 155, 156, 308})
 """Errors that quote a word of the text."""
 
 _FOLLOWING_ERRORS: Final = frozenset({1750, 3727, 4916})
-"""Messages after an error that clients receive as errors of severity 16, state 0. Seen in public client
-output.
-"""
+"""Messages after an error that clients receive with severity 16, state 0. Seen in public client output."""
 
 _OUTPUT_LIMIT_TEXT: Final = (
     f"Not simulated: more than {OUTPUT_ITEMS_MAX} messages and results of one submission, "
@@ -446,10 +440,7 @@ class ExecutionMachine(SubmissionOutput):
 
     @property
     def checks_permissions(self) -> bool:
-        """Return whether the login needs permissions on the objects that the statement uses.
-
-        A login needs none in a procedure or view that dbo owns.
-        """
+        """Return whether the login needs permissions on the used objects: not in a procedure or view that dbo owns."""
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not is_sysadmin(self.context)
 
@@ -566,19 +557,19 @@ _COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
     **{
         kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).upper()
         for kind in (
-            s.CreateDatabaseStatement, s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.CreateProcedureStatement,
-            s.CreateFunctionStatement, s.CreateViewStatement, s.CreateSchemaStatement, s.DropStatement, s.CreateLoginStatement, s.AlterLoginStatement,
-            s.CreateUserStatement, s.AlterUserStatement, s.CreateEndpointStatement, s.AlterEndpointStatement, s.WaitforStatement, s.CheckpointStatement, s.KillStatement,
-            s.ShutdownStatement, s.ReconfigureStatement, s.UseStatement, s.ExecuteProcedureStatement, s.FetchCursorStatement,
+            s.CreateDatabaseStatement, s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement,
+            s.DropIndexStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateViewStatement,
+            s.CreateSchemaStatement, s.DropStatement, s.CreateLoginStatement, s.AlterLoginStatement,
+            s.CreateUserStatement, s.AlterUserStatement, s.CreateEndpointStatement, s.AlterEndpointStatement,
+            s.WaitforStatement, s.CheckpointStatement, s.KillStatement, s.ShutdownStatement, s.ReconfigureStatement,
+            s.UseStatement, s.ExecuteProcedureStatement, s.FetchCursorStatement,
         )
     },
 }  # fmt: skip
 """Class of a statement -> command in sys.dm_exec_requests."""
 
 PAGE_CHECK_COMMANDS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
-"""DBCC commands that read pages. sys.dm_exec_requests shows them as DBCC TABLE CHECK. Known from public
-output.
-"""
+"""DBCC commands that read pages, DBCC TABLE CHECK in sys.dm_exec_requests. Known from public output."""
 
 _TRANSACTION_COMMANDS: Final = {
     "COMMIT": "COMMIT TRANSACTION",

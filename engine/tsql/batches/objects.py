@@ -123,9 +123,7 @@ class StoredObject(Struct, frozen=True):
 # --- committed objects -----------------------------------------------------------------------------------
 
 CACHED_STATES_MAX: Final = 16
-"""Maximum number of database states whose objects are cached. Assumed: those of a few copies and their
-backups.
-"""
+"""Maximum number of database states with cached objects. Assumed: those of a few copies and their backups."""
 
 _OBJECTS_BY_COMMIT: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 """Cache of the objects after a commit, least recently added first."""
@@ -183,9 +181,7 @@ def _read_committed_objects(context: StatementContext, database: str) -> Mapping
 Name = TypeVar("Name")
 
 Edit = RowChanges | StoredObject | None
-"""Change of a transaction to an object: row changes, a new version of the object, or None for a dropped
-object.
-"""
+"""Change of a transaction to an object: row changes, a new object version, or None for a dropped object."""
 
 
 def apply_edit(stored_object: StoredObject | None, edit: object) -> StoredObject | None:
@@ -276,10 +272,7 @@ def get_schema_name(parts: tuple[str, ...]) -> str:
 
 
 def make_object_key(parts: tuple[str, ...]) -> str:
-    """Return the key of an object in its database.
-
-    The key is the lowercase name. A prefix names the schema if it is not dbo.
-    """
+    """Return the key of an object in its database: the lowercase name, with the schema as prefix unless it is dbo."""
     schema, name = get_schema_name(parts), parts[-1].lower()
     return name if schema in DBO_NAMES else f"{schema}\0{name}"
 

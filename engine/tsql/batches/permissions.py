@@ -480,9 +480,11 @@ PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
 """Statement -> rule that checks a login outside sysadmin. [DOC: each statement's page]"""
 
 PUBLIC_STATEMENTS: Final = (
-    s.QueryStatement, s.UseStatement, s.ExecuteProcedureStatement, s.ExecuteDynamicSqlStatement, s.ExecuteAsStatement, s.RevertStatement, s.TransactionStatement,
-    s.SetSessionOptionStatement, s.DeclareStatement, s.SetVariableStatement, s.PrintStatement, s.ReturnStatement, s.RaiserrorStatement, s.ThrowStatement, s.WaitforStatement, s.CursorStatement,
-    s.DeclareCursorStatement, s.FetchCursorStatement, s.InsertExecStatement, s.UnsimulatedStatement,
+    s.QueryStatement, s.UseStatement, s.ExecuteProcedureStatement, s.ExecuteDynamicSqlStatement,
+    s.ExecuteAsStatement, s.RevertStatement, s.TransactionStatement, s.SetSessionOptionStatement,
+    s.DeclareStatement, s.SetVariableStatement, s.PrintStatement, s.ReturnStatement, s.RaiserrorStatement,
+    s.ThrowStatement, s.WaitforStatement, s.CursorStatement, s.DeclareCursorStatement, s.FetchCursorStatement,
+    s.InsertExecStatement, s.UnsimulatedStatement,
 )  # fmt: skip
 """Statements that need no permission. The objects that they read, write or call are checked separately."""
 

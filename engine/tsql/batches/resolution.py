@@ -381,7 +381,8 @@ def _build_rows_query(
         for value_text, column in columns
     )
     called = format_call(machine, parts, values).removeprefix(VALUE_CALL_FUNCTION)
-    return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL_FUNCTION}{called} AS q ({', '.join(c for c, _ in columns)}))"
+    names = ", ".join(name for name, _ in columns)
+    return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL_FUNCTION}{called} AS q ({names}))"
 
 
 def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> None:

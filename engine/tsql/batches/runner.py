@@ -84,8 +84,7 @@ FMTONLY_STATEMENTS: Final = (
     s.DeclareStatement,
     s.UseStatement,
 )
-"""Statements that are executed under SET FMTONLY ON. Queries and procedures then return only columns
-[DOC: SET FMTONLY].
+"""Statements executed under SET FMTONLY ON. Queries and procedures then return only columns. [DOC: SET FMTONLY]
 
 Assumed: only the branch whose condition is true is executed.
 """
@@ -175,10 +174,7 @@ class SubmissionRunner(ExecutionMachine):
             self._scratch = None
 
     def _end_doomed_transaction(self) -> None:
-        """Roll back a doomed transaction at the end of its batch. Report 3998 if no error was reported.
-
-        [DOC: TRY…CATCH, Uncommittable Transactions]
-        """
+        """Roll back a doomed transaction at the batch's end; report 3998 if no error was reported [DOC: TRY…CATCH]."""
         if self.session.doomed:
             transactions.roll_back_transaction(self)
             if not (self.messages and self.messages[-1].is_error):
@@ -196,7 +192,6 @@ class SubmissionRunner(ExecutionMachine):
             self.run = replace(self.run, since_tick=None)
 
     def _compile_frame(self, scope: ExecutionScope) -> None:
-        """Continue compiling the text of a frame."""
         try:
             self.meter.count_units(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SqlSyntaxError as problem:
@@ -205,7 +200,6 @@ class SubmissionRunner(ExecutionMachine):
                 self.report_unsimulated(problem.limit)
 
     def _resolve_frame(self, scope: ExecutionScope) -> None:
-        """Continue resolving the names in a frame."""
         if resolution.is_only_parsed(self, scope):
             scope.resolved = len(scope.units)
             return
@@ -317,9 +311,8 @@ class SubmissionRunner(ExecutionMachine):
             try:
                 holds = self.evaluate_condition(action.condition)
             except UnsimulatedFeatureError as problem:
-                self.reject_statement(
-                    f"{problem}; what depends on it is not known, the rest of the batch is not run"
-                )
+                feature = f"{problem}; what depends on it is not known, the rest of the batch is not run"
+                self.reject_statement(feature)
                 return
             self.change_session(error=0, rowcount=0)
             if not holds:
@@ -346,17 +339,13 @@ class SubmissionRunner(ExecutionMachine):
             self.record_completion(status=scope.result)
         before, open_count = scope.outside.transactions if scope.outside else 0, self.session.transactions
         if self.scopes and before != open_count:
-            for error in self.build_errors(
-                SqlError(266, before, open_count, state=2), 0 if scope.procedure else self.line
-            ):
+            line = 0 if scope.procedure else self.line
+            for error in self.build_errors(SqlError(266, before, open_count, state=2), line):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
             self.change_session(error=266)
 
     def _return_outputs(self, finished_scope: ExecutionScope) -> None:
-        """Assign the return value and the outputs of a frame to variables of the calling frame.
-
-        Raises an error for values that do not fit the variables' types.
-        """
+        """Assign a frame's return value and outputs to the caller's variables. Raises an error for unfit values."""
         scope = self.scopes[-1]
         if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
@@ -372,10 +361,9 @@ class SubmissionRunner(ExecutionMachine):
             return
         tables = sources.restore_temp_tables(self.session.tables, saved_context.tables)
         changes: dict[str, object] = {}
-        if saved_context.principal is not None and saved_context.principal != self.session.principal:
-            changes = dict(
-                zip(("login", "user", "user_database", "callers"), saved_context.principal, strict=True)
-            )
+        principal = saved_context.principal
+        if principal is not None and principal != self.session.principal:
+            changes = dict(zip(("login", "user", "user_database", "callers"), principal, strict=True))
         if saved_context.database.lower() != self.session.database.lower():
             changes["database"] = saved_context.database
         kept_options = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")
@@ -387,10 +375,9 @@ class SubmissionRunner(ExecutionMachine):
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
         errors = self.build_errors(problem, self.line if line is None else line)
+        server = self.session.server
         for error in errors:
-            if self.can_change_world and stored_messages.is_message_logged(
-                self.world, self.session.server, error.number
-            ):
+            if self.can_change_world and stored_messages.is_message_logged(self.world, server, error.number):
                 self.log_message(error.number, error.severity, error.state, error.text)
         self.handle_errors(errors, ends_batch)
 
@@ -454,10 +441,7 @@ class SubmissionRunner(ExecutionMachine):
             transactions.roll_back_transaction(self)
 
     def _jump_to_catch(self, error: CaughtError, innermost_depth: int) -> bool:
-        """Continue at the CATCH block that encloses the statement of frame *innermost_depth*, or of an outer frame.
-
-        Return False if there is no such CATCH block.
-        """
+        """Continue at the CATCH block around frame *innermost_depth* or an outer frame. Return False if none exists."""
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost_depth, -1, -1):
             scope = self.scopes[depth]
@@ -508,9 +492,8 @@ class SubmissionRunner(ExecutionMachine):
             self._scratch = None
         if self._scratch is None:
             self.meter.count_units(SCRATCH_OPENING_WORK)
-            self._scratch = open_scratch_database(
-                self.context, partial(sources.fetch_source, self), self.meter
-            )
+            fetch_source = partial(sources.fetch_source, self)
+            self._scratch = open_scratch_database(self.context, fetch_source, self.meter)
         self.context.session = self.session
         self.context.call_function = partial(resolution.call_from_sqlite, self)
         if self.scopes:

@@ -101,8 +101,8 @@ def _check_statement(machine: ExecutionMachine, statement: s.Statement) -> None:
 
 
 _TRANSACTION_STARTERS: Final = (
-    s.QueryStatement, s.CreateTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.AlterTableStatement, s.CreateViewStatement, s.CreateProcedureStatement,
-    s.CreateFunctionStatement, s.DropStatement,
+    s.QueryStatement, s.CreateTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.AlterTableStatement,
+    s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.DropStatement,
     s.FetchCursorStatement, s.PermissionStatement, s.CursorStatement, s.InsertExecStatement, s.TransactionStatement,
 )  # fmt: skip
 """Statements that begin a transaction under SET IMPLICIT_TRANSACTIONS ON.

@@ -355,13 +355,15 @@ TARGET_RULES: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, l
     **dict.fromkeys((s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement), _list_table_targets),
     **dict.fromkeys(
         (
-            s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateSchemaStatement, s.TransferObjectStatement, s.CreateUserStatement,
-            s.AlterUserStatement, s.CreateEncryptionKeyStatement,
+            s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateSchemaStatement,
+            s.TransferObjectStatement, s.CreateUserStatement, s.AlterUserStatement, s.CreateEncryptionKeyStatement,
         ),
         _list_write_targets,
     ),
     s.PermissionStatement: _list_permission_targets,
-    s.ChangeRoleStatement: lambda machine, statement: [] if statement.server else _list_write_targets(machine, statement),
+    s.ChangeRoleStatement: lambda machine, statement: (
+        [] if statement.server else _list_write_targets(machine, statement)
+    ),
     s.DropStatement: _list_drop_targets,
     s.SetDatabaseOptionStatement: _list_set_option_targets,
     s.AlterDatabaseFilesStatement: _list_file_targets,
@@ -371,8 +373,10 @@ TARGET_RULES: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, l
     s.CreateDatabaseStatement: _list_snapshot_targets,
     **dict.fromkeys(
         (
-            gs.SetPartnerStatement, gs.SetPartnerFailoverStatement, gs.SetPartnerForceStatement, gs.SetPartnerOffStatement, gs.SetPartnerSuspendStatement, gs.SetPartnerResumeStatement,
-            gs.SetPartnerSafetyStatement, gs.SetPartnerTimeoutStatement, gs.SetPartnerRedoQueueStatement, gs.SetWitnessStatement, gs.SetWitnessOffStatement, gs.SetHadrGroupStatement, gs.SetHadrOffStatement,
+            gs.SetPartnerStatement, gs.SetPartnerFailoverStatement, gs.SetPartnerForceStatement,
+            gs.SetPartnerOffStatement, gs.SetPartnerSuspendStatement, gs.SetPartnerResumeStatement,
+            gs.SetPartnerSafetyStatement, gs.SetPartnerTimeoutStatement, gs.SetPartnerRedoQueueStatement,
+            gs.SetWitnessStatement, gs.SetWitnessOffStatement, gs.SetHadrGroupStatement, gs.SetHadrOffStatement,
             gs.SetHadrSuspendStatement, gs.SetHadrResumeStatement,
         ),
         _list_session_targets,

@@ -264,8 +264,7 @@ register_view("sys.availability_read_only_routing_lists", _list_routing_entries)
 
 
 def evaluate_is_primary_replica(context: StatementContext, database: str) -> int | None:
-    """Evaluate sys.fn_hadr_is_primary_replica: 1 for a primary copy, 0 for a secondary copy, None outside any
-    group.
+    """Evaluate sys.fn_hadr_is_primary_replica: 1 for a primary copy, 0 for a secondary one, None for others.
 
     Documented [DOC: sys.fn_hadr_is_primary_replica].
     """

@@ -1,6 +1,4 @@
-"""Rows of table-valued functions: all possible rows, with columns for the function's arguments
-(apply_rewriting.py).
-"""
+"""Rows of table-valued functions: all possible rows, with columns for the arguments (apply_rewriting.py)."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -65,9 +65,7 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
 
 
 class _Loop(Struct):
-    """WHILE loop that is being compiled: index of its first instruction, and its BREAK jumps without a
-    target.
-    """
+    """WHILE loop that is being compiled: index of its first instruction, and its BREAK jumps without a target."""
 
     start: int
     break_jumps: list[int]
@@ -195,14 +193,9 @@ class _Compiler(DefinitionReader):
             self.emit_statement(line, s.ExecuteProcedureStatement(self.tokens[first].text))
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.position], self.token)
-        if (
-            isinstance(statement, s.RaiserrorStatement)
-            and statement.number is not None
-            and self.version >= 2012
-        ):
-            raise build_unexpected_token_error(
-                self.tokens[first + 1]
-            )  # [DOC: discontinued Database Engine functionality]
+        has_old_syntax = isinstance(statement, s.RaiserrorStatement) and statement.number is not None
+        if has_old_syntax and self.version >= 2012:  # [DOC: discontinued Database Engine functionality]
+            raise build_unexpected_token_error(self.tokens[first + 1])
         if isinstance(statement, s.PermissionStatement):
             permissions.check_permission_names(statement.permissions, line)
         check_option_names(statement, self.version, line)
@@ -280,11 +273,7 @@ class _Compiler(DefinitionReader):
         line = self.token.line
         self.take()
         first_words = (*_BLOCK_PARSERS, *_STATEMENT_PARSERS)
-        while (
-            self.token.kind != "end"
-            and not self.token.is_operator(";")
-            and self.token.upper not in first_words
-        ):
+        while not (self.token.kind == "end" or self.token.is_operator(";") or self.is_keyword(*first_words)):
             if self.token.is_operator("("):
                 self.read_bracketed_text()
             else:
@@ -430,15 +419,13 @@ class _Compiler(DefinitionReader):
         if self.token.kind != "variable":
             self.parse_set_session(line)
             return
-        name = self.token.text.lower()
-        self.take()
+        name = self.take().text.lower()
         if self.token.kind == "end":
             raise self.build_error()
         self.check_variables(self.position - 1)
         sign = self.take()
-        if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
-            raise build_unexpected_token_error(sign)
-        if sign.text != "=" and self.version < 2008:
+        is_assignment = sign.kind == "op" and sign.text.endswith("=") and sign.text not in ("<=", ">=", "!=")
+        if not is_assignment or (sign.text != "=" and self.version < 2008):
             raise build_unexpected_token_error(sign)
         if self.is_keyword("CURSOR"):
             self.parse_cursor(name, line)
@@ -473,9 +460,8 @@ class _Compiler(DefinitionReader):
         elif tokens[0].upper in ("LOCK_TIMEOUT", "TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT"):
             raise build_unexpected_token_error(tokens[-1])
         names = tuple(token.text for token in tokens[1:-1]) if tokens[0].upper == "IDENTITY_INSERT" else ()
-        self.emit_statement(
-            line, s.SetSessionOptionStatement(tuple(token.text.upper() for token in tokens), value, names)
-        )
+        option_words = tuple(token.text.upper() for token in tokens)
+        self.emit_statement(line, s.SetSessionOptionStatement(option_words, value, names))
 
     def parse_declare(self) -> None:
         line = self.take().line
@@ -487,11 +473,9 @@ class _Compiler(DefinitionReader):
             declared.append(self.parse_declaration(line, {item.name for item in declared}))
         # declared last, because a declaration cannot refer to another one of the same statement
         self.declared_variables |= {item.name for item in declared}
-        cursors = [item for item in declared if item.type == "cursor"]
-        if len(cursors) < len(declared):
-            self.emit_statement(
-                line, s.DeclareStatement(tuple(item for item in declared if item.type != "cursor"))
-            )
+        variables = tuple(item for item in declared if item.type != "cursor")
+        if variables:
+            self.emit_statement(line, s.DeclareStatement(variables))
 
     def parse_declaration(self, line: int, earlier_names: set[str]) -> s.VariableDeclaration:
         if self.token.kind != "variable":
@@ -515,10 +499,9 @@ class _Compiler(DefinitionReader):
         kind = self.get_text_between(first, self.position).lower()
         if not kind:
             raise self.build_error()
-        type_tokens = self.tokens[first : self.position]
-        collation = next((item for item in type_tokens if item.upper == "COLLATE"), None)
-        if collation is not None:
-            raise build_unexpected_token_error(collation)
+        collations = [item for item in self.tokens[first : self.position] if item.upper == "COLLATE"]
+        if collations:
+            raise build_unexpected_token_error(collations[0])
         if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES_SINCE_2008:
             raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
@@ -554,9 +537,8 @@ class _Compiler(DefinitionReader):
             if any(token.upper == "WITH" for token in self.tokens[first : self.position]):
                 self.emit_statement(line, s.UnsimulatedStatement("EXECUTE AS … WITH NO REVERT or COOKIE"))
                 return
-            self.emit_statement(
-                line, s.ExecuteAsStatement(kind, name.text.partition("'")[2][:-1].replace("''", "'"))
-            )
+            principal = name.text.partition("'")[2][:-1].replace("''", "'")
+            self.emit_statement(line, s.ExecuteAsStatement(kind, principal))
             return
         if not next_token.is_operator("("):
             self.parse_command_statement()

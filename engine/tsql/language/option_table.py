@@ -99,8 +99,9 @@ DATABASE_SET: Final = "ALTER DATABASE SET"
 _STATEMENT_TITLES: Final = {"COLUMN": "a column with", DATABASE_SET: "ALTER DATABASE … SET"}
 
 _STATEMENTS_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
-    s.BackupStatement: "BACKUP", s.RestoreStatement: "RESTORE", s.RestoreInformationStatement: "RESTORE", s.CreateLoginStatement: "CREATE LOGIN",
-    s.AlterLoginStatement: "ALTER LOGIN", s.CreateUserStatement: "CREATE USER", s.AlterUserStatement: "ALTER USER",
+    s.BackupStatement: "BACKUP", s.RestoreStatement: "RESTORE", s.RestoreInformationStatement: "RESTORE",
+    s.CreateLoginStatement: "CREATE LOGIN", s.AlterLoginStatement: "ALTER LOGIN",
+    s.CreateUserStatement: "CREATE USER", s.AlterUserStatement: "ALTER USER",
 }  # fmt: skip
 
 

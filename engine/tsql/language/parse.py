@@ -25,9 +25,7 @@ StatementFields = dict[str, Any]
 def parse_command(text: str, tokens: Sequence[lexer.Token], next_token: lexer.Token) -> s.Statement:
     """Parse the statement with the tokens *tokens* in the batch *text*.
 
-    *next_token*: the token after the statement.
-
-    Raises SqlSyntaxError 102 or 156.
+    *next_token*: the token after the statement. Raises SqlSyntaxError 102 or 156.
     """
     try:
         tree = PARSER.parse(remove_comments(text, tokens))
@@ -58,10 +56,7 @@ def _locate_error(
 
 
 def list_following_words(statement: str) -> tuple[set[str], set[str]]:
-    """Return the grammar terminals that can follow *statement*, and the keywords among them.
-
-    *statement*: the beginning of a command.
-    """
+    """Return the terminals that can follow *statement*, the beginning of a command, and the keywords among them."""
     parser = PARSER.parse_interactive(statement)
     try:
         parser.exhaust_lexer()
@@ -157,9 +152,7 @@ def _flatten_texts(group: Children) -> tuple[str, ...]:
 
 
 def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
-    """Return (name, value) for each part of an option of an availability group, with nested options
-    separately.
-    """
+    """Return (name, value) for each part of an option of an availability group, and of its nested options."""
     name, value = _to_upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
         return [(f"{name} {inner}", inner_value) for inner, inner_value in value["options"]]
@@ -369,9 +362,7 @@ UNSIMULATED_CLAUSES: Final = {
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
-"""Grammar rule -> clause that it matches. A statement with such a clause is reported as not simulated,
-because the clause would change its meaning.
-"""
+"""Grammar rule -> clause that would change a statement's meaning. The statement is reported as not simulated."""
 
 _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     # -- words

@@ -1,6 +1,4 @@
-"""Helpers for the type rules in type_inference.py: interface of the binder, conversions, and rules of
-aggregates.
-"""
+"""Helpers for the type rules in type_inference.py: binder interface, conversions, and rules of aggregates."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol

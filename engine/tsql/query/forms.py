@@ -150,10 +150,7 @@ _LOCKING_HINTS: Final = frozenset(
 
 
 def _check_hints(node: exp.Expr) -> None:
-    """Raise 321 for an unknown hint in WITH (…), 1047 for conflicting hints.
-
-    Raise 1065 or 1069 for a hint that the target of a change cannot have.
-    """
+    """Raise 321 for an unknown hint, 1047 for conflicting hints, 1065 or 1069 for a hint that a target cannot have."""
     names_given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)

@@ -339,10 +339,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Compare with the explicit collation in the query, or with the default one.
-
-    SQLite uses the collation of the left operand.
-    """
+    """Compare with the query's explicit collation or the default one; SQLite uses that of the left operand."""
     other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))

@@ -79,18 +79,14 @@ _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
 """Function -> function that computes its work, if the work is not proportional to the length of the texts."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
-"""Memory limit of all SQLite databases in this process, before message 701. Assumed. It stops queries that
-grow while SQLite prepares them, when no work is counted.
-"""
+"""Memory limit of SQLite before message 701, for queries that grow while SQLite prepares them. Assumed."""
 
 SCRATCH_OPENING_WORK: Final = 60
 """Units of work to get an empty database with our functions. Usually an idle one exists. Assumed."""
 
 WORK_PER_QUERY: Final = 100
 WORK_PER_CHARACTER: Final = 4
-"""Units of work per character of a query's translated text. WORK_PER_QUERY: per query. The figures are
-measured.
-"""
+"""Work units per character of a query's translated text. WORK_PER_QUERY: per query. Both are measured."""
 
 COUNTED_CHARACTERS_MAX: Final = 6_000
 """Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
@@ -249,8 +245,7 @@ class ScratchDatabase:
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         """Run the query of a plan, and return its column names and rows.
 
-        *values* returns the value of a variable. Raises SqlError, or UnsimulatedFeatureError if SQLite cannot
-        run it.
+        *values* returns the value of a variable. Raises SqlError, or UnsimulatedFeatureError if SQLite cannot run it.
         """
         self._meter.charge_compilation(
             WORK_PER_QUERY + WORK_PER_CHARACTER * min(len(plan.sql), COUNTED_CHARACTERS_MAX)
@@ -283,15 +278,12 @@ class ScratchDatabase:
             self._problem = None
             self._long.clear()
             self._connection.set_authorizer(_authorize_action)
-            # Close the cursor before its tables are dropped, because a query that stops at ROWS_MAX still
-            # locks them.
+            # Close the cursor before its tables are dropped: a query that stops at ROWS_MAX still locks them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 _read_rows(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
             if HIDDEN_ARGUMENT_COLUMN in names:
-                visible_indexes = [
-                    index for index, name in enumerate(names) if name != HIDDEN_ARGUMENT_COLUMN
-                ]
+                visible_indexes = [at for at, name in enumerate(names) if name != HIDDEN_ARGUMENT_COLUMN]
                 names = tuple(names[place] for place in visible_indexes)
                 rows = [tuple(row[place] for place in visible_indexes) for row in rows]
         except MemoryError:
@@ -339,8 +331,7 @@ class ScratchDatabase:
     def _find_read_columns(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
         """Return the columns that the query reads, by table. SQLite reports them when it prepares the query.
 
-        This method also prevents automatic indexes on texts, whose Bloom filter ignores the collation: texts
-        that differ only in trailing blanks would not match.
+        It also prevents automatic indexes on texts, whose Bloom filter ignores the collation (trailing blanks).
         """
         columns_by_source: dict[str, set[str]] = {}
 
@@ -485,10 +476,7 @@ def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Sca
 
 
 def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar, ...]]) -> None:
-    """Append all rows to *rows*.
-
-    Raises UnsimulatedFeatureError beyond QUERY_ROWS_MAX, QUERY_CELLS_MAX or QUERY_CHARACTERS_MAX.
-    """
+    """Append rows. Raises UnsimulatedFeatureError beyond QUERY_ROWS_MAX, QUERY_CELLS_MAX or QUERY_CHARACTERS_MAX."""
     characters = 0
     for row in cursor:
         rows.append(row)

@@ -120,10 +120,7 @@ def check_view(text: str) -> None:
 
 
 def copy_query_tree(text: str, line: int) -> exp.Expr:
-    """Return a copy of the query's tree that the caller may change.
-
-    *line*: first line of the text, for errors.
-    """
+    """Return a copy of the query's tree that the caller may change. *line*: first line of the text, for errors."""
     try:
         return parse_query(text).copy()
     except UnreadableTextError:
@@ -168,10 +165,7 @@ def _plan_in_steps(text: str, names: BindingContext) -> Planning:
 
 
 def plan_text(kind: str, text: str, names: BindingContext | None = None) -> QueryPlan:
-    """Return the plan of *text*. *kind*: statement, expression or condition.
-
-    Raises the errors of `plan_in_steps`.
-    """
+    """Return the plan of *text*. *kind*: statement, expression or condition. Raises the errors of `plan_in_steps`."""
     names = names or NO_NAMES
     if kind == "statement":
         return translate_errors(plan_in_steps(text, names).get_result)

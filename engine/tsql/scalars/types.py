@@ -387,10 +387,7 @@ def _infer_decimal_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Return the type of a bitwise operation on two integers, or on an integer and a binary value.
-
-    Documented [DOC: & (bitwise AND)].
-    """
+    """Return the type of a bitwise operation on integers, or an integer and a binary value [DOC: & (bitwise AND)]."""
     if a.is_integer and b.is_integer:
         return SqlType(choose_higher_type(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
@@ -500,9 +497,7 @@ They are Unicode noncharacters. `clean_text` removes them from texts of users.
 """
 
 WIDE_DECIMAL_CONTEXT: Final = Context(prec=200)
-"""Decimal context for 30 digits before and 99 after the decimal point. Python's default context has only 28
-digits.
-"""
+"""Decimal context for 30 digits before and 99 after the decimal point. Python's default has only 28 digits."""
 
 
 def store_number(number: Decimal, kind: SqlType) -> int | float | str:
@@ -584,9 +579,7 @@ def decode_code_page(raw: bytes) -> str:
 
 
 _CODE_PAGE: Final = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
-"""Character of each byte. Like Windows, it maps the five undefined bytes to the characters with the same
-codes.
-"""
+"""Character of each byte. Like Windows, it maps the five undefined bytes to the characters of equal codes."""
 _ENCODING: Final = codecs.charmap_build(_CODE_PAGE)
 
 

@@ -176,10 +176,7 @@ _INTEGER_PATTERN: Final = re.compile(r"[-+]?\d*", re.ASCII)
 _EXACT_NUMBER_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY_PATTERN: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
-"""Pattern of the money values that CAST accepts. The patterns above are for other types.
-
-Python would also accept inf, nan and 1_000.
-"""
+"""Pattern of the money values that CAST accepts. Python would also accept inf, nan and 1_000."""
 
 
 def _parse_integer(text: str, name: str) -> int:
@@ -500,10 +497,8 @@ def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
         return value
     if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
         return value
-    rounded_value = Decimal(repr(value)).quantize(
-        Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_DECIMAL_CONTEXT
-    )
-    return f"{rounded_value if rounded_value else abs(rounded_value):f}"
+    quantized = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_DECIMAL_CONTEXT)
+    return f"{quantized if quantized else abs(quantized):f}"
 
 
 def format_value(value: Scalar) -> Scalar:

@@ -135,7 +135,8 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert svg_text in page_text
     assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
-        row = f"<tr><td>{number}</td><td>{debrief_sections.escape_text(format_segment(move, {}, None, refused))}</td><td>"
+        move_text = debrief_sections.escape_text(format_segment(move, {}, None, refused))
+        row = f"<tr><td>{number}</td><td>{move_text}</td><td>"
         assert row + SEGMENT_STYLES[move.label][0] in page_text
     assert "Compared with the best possible" not in build_debrief_html(replace(source, regret_analysis=None))
 

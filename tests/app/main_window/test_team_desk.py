@@ -53,8 +53,8 @@ class StubTeam:
         role = find_role(CABLE_DRILL.team, key)
         seats = [TeamRole(require(role.key), role.name, None, connected=False) for role in CABLE_DRILL.team]
         return MemberWelcome(
-            key, role.name, role.text, list(role.does), CABLE_DRILL.title, CABLE_DRILL.brief, seats, 0, CABLE_DRILL.name,
-            CABLE_DRILL.text, self.drill.seed, self.drill.mode,
+            key, role.name, role.text, list(role.does), CABLE_DRILL.title, CABLE_DRILL.brief, seats, 0,
+            CABLE_DRILL.name, CABLE_DRILL.text, self.drill.seed, self.drill.mode,
         )  # fmt: skip
 
     def apply_line(self, line: str) -> None:

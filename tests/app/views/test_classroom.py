@@ -511,8 +511,8 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
 def test_actions_without_effect_after_the_end_are_disabled(board: InstructorStation) -> None:
     board.show_class("Cable", "", ["power-off HEAD1"])
     actions = (
-        board.freeze_button, board.resume_button, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
-        board.events, board.send, board.text, board.recipient,
+        board.freeze_button, board.resume_button, board.finish, board.lobby.start, board.of_seat["take"],
+        board.of_seat["give"], board.events, board.send, board.text, board.recipient,
     )  # fmt: skip
     held_tile = build_tile(1, "Ann", held=True, hand="Why?", hand_place=1)
     board.show_dashboard(build_board(held_tile))

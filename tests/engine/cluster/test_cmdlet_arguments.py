@@ -19,7 +19,10 @@ from tests.engine.cluster.worlds import build_pair
 NOT_A_NUMBER_ERROR = (
     'Cannot convert value "{0}" to type "System.{1}". Error: "Input string was not in a correct format."'
 )
-OUT_OF_RANGE_ERROR = 'Cannot convert value "{0}" to type "System.{1}". Error: "Value was either too large or too small for {2}."'
+OUT_OF_RANGE_ERROR = (
+    'Cannot convert value "{0}" to type "System.{1}". '
+    'Error: "Value was either too large or too small for {2}."'
+)
 
 REFUSALS = (
     ("Get-ClusterLog -TimeSpan abc", NOT_A_NUMBER_ERROR.format("abc", "UInt32")),

@@ -292,8 +292,10 @@ REFUSED_SOURCES = {
     "too many dimensions": ("@inside\ndef f(x: Row) -> float:\n    return x[0, 1]\n", 7),
     "float as index": ("@inside\ndef f(x: Row) -> float:\n    return x[1.0]\n", 7),
     "float into integers": ("@inside\ndef f(x: Numbers) -> None:\n    x[0] = 1.5\n", 7),
-    "order of two calls": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + draw(t)\n", 12),
-    "order of call and read": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + t[0, 0]\n", 12),
+    "order of two calls": (
+        f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + draw(t)\n", 12),
+    "order of call and read": (
+        f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + t[0, 0]\n", 12),
     "order of call and store": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> None:\n    t[0, 0] += draw(t)\n", 12),
 }  # fmt: skip
 

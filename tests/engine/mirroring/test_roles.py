@@ -91,7 +91,9 @@ SEQUENCES: dict[str, list[tuple[float, str]]] = {
     ],
     "a failover by hand": [(1, SET_PARTNER.format(server=A, what="FAILOVER"))],
     "a failover by hand, cut": [(1, SET_PARTNER.format(server=A, what="FAILOVER")), (1.02, "cut SERVER_A SERVER_B")],
-    "a failover by hand, power lost": [(1, SET_PARTNER.format(server=A, what="FAILOVER")), (1.02, "power-off SERVER_A")],
+    "a failover by hand, power lost": [
+        (1, SET_PARTNER.format(server=A, what="FAILOVER")), (1.02, "power-off SERVER_A"),
+    ],
     "safety raised with a backlog": [
         (1, SET_PARTNER.format(server=A, what="SAFETY OFF")), (2, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
         (12, SET_PARTNER.format(server=A, what="SAFETY FULL")),

@@ -67,7 +67,8 @@ class Grammar:
         call = f"{name}({self.draw_choice('', '', '', 'DISTINCT ')}{arguments})"
         if self.draw_boolean(0.2):
             order = self.draw_choice("", "ORDER BY " + self.build_expression(depth + 1))
-            call += f" OVER ({self.draw_choice('', 'PARTITION BY a ')}{order}{self.draw_choice('', ' ROWS UNBOUNDED PRECEDING')})"
+            partition = self.draw_choice("", "PARTITION BY a ")
+            call += f" OVER ({partition}{order}{self.draw_choice('', ' ROWS UNBOUNDED PRECEDING')})"
         return call
 
     def build_condition(self, depth: int = 0) -> str:
@@ -82,7 +83,8 @@ class Grammar:
             return f"{left} IN ({right}, 1)"
         if kind < 0.8:
             return f"EXISTS ({self.build_select(depth + 2)})"
-        return f"({self.build_condition(depth + 1)} {self.draw_choice('AND', 'OR NOT')} {self.build_condition(depth + 1)})"
+        left_condition, operator = self.build_condition(depth + 1), self.draw_choice("AND", "OR NOT")
+        return f"({left_condition} {operator} {self.build_condition(depth + 1)})"
 
     def build_source(self, depth: int) -> str:
         return self.draw_choice(

@@ -62,7 +62,8 @@ def run_on_2014(text: str) -> Answer:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"SELECT CAST('{LARGEST_DECIMAL}' AS decimal(38, 0)), -{LARGEST_DECIMAL}, -0.{LARGEST_DECIMAL}", [LARGEST_DECIMAL, "-" + LARGEST_DECIMAL, "-0." + LARGEST_DECIMAL]),
+        (f"SELECT CAST('{LARGEST_DECIMAL}' AS decimal(38, 0)), -{LARGEST_DECIMAL}, -0.{LARGEST_DECIMAL}",
+         [LARGEST_DECIMAL, "-" + LARGEST_DECIMAL, "-0." + LARGEST_DECIMAL]),
         ("SELECT 1234567890123456789, CAST(9223372036854775807 AS bigint) + 0.25",
          ["1234567890123456789", "9223372036854775807.25"]),
         ("EXEC sp_executesql N'SELECT @a, @b', N'@a decimal(18, 4), @b money', -12345678901234.5678,"

@@ -87,8 +87,12 @@ def test_a_session_may_start_suspended() -> None:
 
 
 def test_an_application_without_its_database_searches_for_it() -> None:
-    drill_run = advance_drill(build_drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
-                      ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE_PLAY_TEXT), 10)  # fmt: skip
+    drill = build_drill(
+        ('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
+        ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'),
+        text=FREE_PLAY_TEXT,
+    )
+    drill_run = advance_drill(drill, 10)
     assert drill_run.world.clients["APP"].connected_to == "SERVER_A"
 
 
