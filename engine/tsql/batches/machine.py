@@ -554,15 +554,18 @@ _COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.ExecuteDynamicSqlStatement: "EXECUTE",
     s.InsertExecStatement: "INSERT",
     s.CursorStatement: "OPEN CURSOR",
+    s.DropStatement: "DROP OBJECT",
+    s.UseStatement: "USE DATABASE",
+    s.ExecuteProcedureStatement: "EXECUTE",
     **{
-        kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).upper()
+        kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__.removesuffix("Statement")).upper()
         for kind in (
             s.CreateDatabaseStatement, s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement,
             s.DropIndexStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateViewStatement,
-            s.CreateSchemaStatement, s.DropStatement, s.CreateLoginStatement, s.AlterLoginStatement,
+            s.CreateSchemaStatement, s.CreateLoginStatement, s.AlterLoginStatement,
             s.CreateUserStatement, s.AlterUserStatement, s.CreateEndpointStatement, s.AlterEndpointStatement,
             s.WaitforStatement, s.CheckpointStatement, s.KillStatement, s.ShutdownStatement, s.ReconfigureStatement,
-            s.UseStatement, s.ExecuteProcedureStatement, s.FetchCursorStatement,
+            s.FetchCursorStatement,
         )
     },
 }  # fmt: skip
