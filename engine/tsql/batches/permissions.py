@@ -498,7 +498,9 @@ def check_permission(machine: ExecutionMachine, statement: s.Statement) -> None:
         return
     rule = PERMISSION_RULES.get(type(statement))
     if rule is None:
-        raise UnsimulatedFeatureError(f"{type(statement).__name__} by a login that is not in sysadmin")
+        raise UnsimulatedFeatureError(
+            f"{type(statement).__name__.removesuffix('Statement')} by a login that is not in sysadmin"
+        )
     rule(machine, statement)
 
 

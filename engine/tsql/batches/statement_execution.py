@@ -74,7 +74,7 @@ def execute_statement(machine: ExecutionMachine, statement: s.Statement) -> None
                 backup.log_backup_failure(machine.world, machine.session.server, database, problem)
             raise
     else:
-        raise UnsimulatedFeatureError(type(statement).__name__)
+        raise UnsimulatedFeatureError(type(statement).__name__.removesuffix("Statement"))
 
 
 CURRENT_DATABASE_VERSION: Final = 2012

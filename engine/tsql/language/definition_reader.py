@@ -468,7 +468,7 @@ def _describe_unsimulated(instruction: CompiledInstruction, returns_table: bool)
         return "cursors in a function"
     if isinstance(statement, s.ExecuteProcedureStatement):
         return f"EXEC {statement.procedure} in a function"
-    return f"{type(statement).__name__} in a function"
+    return f"{type(statement).__name__.removesuffix('Statement')} in a function"
 
 
 def _check_function_statement(statement: s.Statement, line: int) -> None:
