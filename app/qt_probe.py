@@ -53,7 +53,7 @@ import json
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 application = QGuiApplication([])
-found = {"qt": qVersion(), "platform": application.platformName(), "families": len(QFontDatabase.families())}
+found = {"qt": qVersion(), "platform": application.platformName(), "font_family_count": len(QFontDatabase.families())}
 print(json.dumps(found))
 """
 

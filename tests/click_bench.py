@@ -117,7 +117,7 @@ def run(limit_ms: float) -> int:
 def start_lab(window: OpenWindow) -> None:
     """Start the lab and play it for a few seconds."""
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     for _ in range(100):
         window.session.on_frame(50.0)
     QApplication.processEvents()
@@ -130,7 +130,7 @@ def restore_page(window: OpenWindow, page_name: str) -> None:
         if widget.isVisible() and widget is not window and not isinstance(widget, QMenu):
             widget.close()
     if window.failover_moment.state:
-        window.failover_moment.leave()
+        window.failover_moment.leave_stage()
     if page_name == "start page":
         if not window.picker.isVisible():
             window.show_home()

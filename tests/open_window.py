@@ -29,7 +29,7 @@ class OpenWindow(MainWindow):
         if part is None and any(
             dock.view_class_path.endswith(f":{parts[name].__name__}") for dock in DOCK_SPECS
         ):
-            return self.desk.get_view_of(parts[name])
+            return self.desk.get_view_by_class(parts[name])
         return part
 
     @property
@@ -44,13 +44,13 @@ class OpenWindow(MainWindow):
 
     def start_drill(self, mode: str) -> None:
         """Start the drill from its brief in *mode*."""
-        self.brief.started.emit(mode)
+        self.brief.start_wanted.emit(mode)
 
     def resume_run(self, run_id: int) -> None:
         self.picker.resume_wanted.emit(run_id)
 
     def open_file(self, name: str) -> None:
-        self.files.open(name)
+        self.files.open_file(name)
 
     def apply_line(self, line: str) -> None:
         """Apply an input line as if a view had sent it."""
@@ -66,7 +66,7 @@ class OpenWindow(MainWindow):
         self.navigation.leave_run()
 
     def show_brief(self, scenario: Scenario) -> None:
-        self.choice.show(scenario)
+        self.choice.show_brief(scenario)
 
     @property
     def scenario(self) -> Scenario | None:

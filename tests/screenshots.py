@@ -125,14 +125,14 @@ def pass_time(window: OpenWindow, seconds: float) -> None:
     end = drill.tick + round(seconds * 100)
     while drill.tick < end and not drill.finished and still_frames < STILL_FRAMES:
         before = drill.tick
-        if not (window.session.running or window.session.busy):
+        if not (window.session.is_running or window.session.is_busy):
             window.session.play()
         window.session.on_frame(50.0)
         still_frames = still_frames + 1 if drill.tick == before else 0
 
 
 def run_sql(window: OpenWindow, server: str, text: str) -> None:
-    query = window.console.current
+    query = window.console.front_window
     if query is None or query.server != server:
         query = window.console.open_query(server)
     assert query is not None
@@ -147,7 +147,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     yield from _walk_first_steps(window)
     window.select_drill("automatic-failover")
     yield "brief"
-    window.brief.started.emit("practice")
+    window.brief.start_wanted.emit("practice")
     pass_time(window, 20.0)
     yield "desk-healthy"
     window.session.set_speed(5.0)
@@ -182,15 +182,15 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     yield "presenting"
     window.appearance.set_font_scale(scale)
     window.appearance.set_layout(LEARNER_PROFILE)
-    window.replay.show_moment(24.0)
+    window.replay.show_time(24.0)
     yield "look-back"
     window.session.show_latest()
     yield from _show_failover_phases(window)
-    window.replay.show_moment(24.0)
-    window.replay.continue_from_moment()
+    window.replay.show_time(24.0)
+    window.replay.branch_from_shown_time()
     window.session.apply_input("power-on SERVER_A")
     pass_time(window, 30.0)
-    window.branches.show()
+    window.branches.show_branches()
     yield "branches"
     window.branches._leave()
     pass_time(window, 200.0)
@@ -208,7 +208,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     window.learning.bar.buttons["back"].click()
     window.show_history()
     yield "history"
-    window.progress.show()
+    window.progress.show_progress()
     yield "progress"
     yield from _walk_tools(window)
     yield from _walk_board(window)
@@ -216,7 +216,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     show_foreign_drill(window)
     yield "quarantine"
     window.show_brief(build_lab_of(200))
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     pass_time(window, 20.0)
     window.topology.select_object("Sales042")
     pass_time(window, 1.0)
@@ -237,12 +237,12 @@ def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
 def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     """Show the requirements of an automatic failover that did not happen."""
     window.select_drill("forced-service")
-    window.brief.started.emit("practice")
+    window.brief.start_wanted.emit("practice")
     pass_time(window, 100.0)
-    window.failover_moment.explain()
+    window.failover_moment.explain_missing_failover()
     window.failover_moment._reveal_to(99)
     yield "moment-why-not"
-    window.failover_moment.leave()
+    window.failover_moment.leave_stage()
     window.leave_run()  # Otherwise a question about the run would cover the next pages.
 
 
@@ -255,7 +255,7 @@ def _walk_tools(window: OpenWindow) -> Iterator[str]:
     assert planner is not None
     wait_until(lambda: not (planner.curves_timer.isActive() or planner.findings_timer.isActive()))
     yield "planner"
-    window.editing.show()
+    window.editing.show_editor()
     window.editing.page.parse_if_changed()
     yield "editor"
     window.tools.show_fidelity()
@@ -345,7 +345,7 @@ def _walk_first_steps(window: OpenWindow) -> Iterator[str]:
     picker.search.clear()
     picker.paths.buttons["ag"].click()
     window.actions_by_name["help.first_run"].trigger()
-    mark = window.first_run.mark
+    mark = window.first_run.coach_mark
     for title in (tr("Who voted?"), tr("Your turn: power on {server}").format(server="SERVER_A")):
         while not (mark.isVisible() and mark.title.text() == title):
             if mark.isVisible():
@@ -367,7 +367,7 @@ def _walk_overlays(window: OpenWindow) -> Iterator[str]:
     yield "desk-spotlight"
     window.topology.show_notes([])
     window.topology.highlight_only(())
-    window.moments.choose_span((20.0, 45.0))
+    window.moments.select_time_range((20.0, 45.0))
     yield "desk-span"
     window.moments.clear()
     window.actions_by_name["help.palette"].trigger()

@@ -159,7 +159,7 @@ def measure_seeks(window: OpenWindow) -> dict[str, Any]:
     for _ in range(SEEK_COUNT):
         tick = chance.randrange(end)
         start_s, worked = perf_counter(), process_time()
-        session.show_moment(tick)
+        session.show_time(tick)
         QApplication.processEvents()
         times_ms.append((perf_counter() - start_s) * 1000.0)
         busy.append((process_time() - worked) * 1000.0)
@@ -171,14 +171,14 @@ def measure_steps(databases: int) -> None:
     """Print the time from a step back until its state is on screen, by wall time and by processor time."""
     for size in SEEK_SIZES:
         with open_bench_window(size) as window:
-            window.play.begin(soak.build_scenario(databases), "lab")
+            window.play.begin_run(soak.build_scenario(databases), "lab")
             history = window.session.history
             assert history is not None
             play_random_actions(history, random.Random(DAY_SEED), HOUR_S)
             print(f"{len(history.drill.events)} events, {len(history.drill.journal)} acts", flush=True)
             for panel in SEEK_PANELS:
                 window.desk.focus_view(panel)
-                window.session.show_moment(0)
+                window.session.show_time(0)
                 QApplication.processEvents()
                 row = {"size": f"{size[0]}x{size[1]}", "panel": panel, **measure_seeks(window)}
                 print(
@@ -207,7 +207,7 @@ def compute_processor_share(busy: list[float]) -> dict[str, Any]:
 
 
 def get_run_time_s(window: OpenWindow) -> float:
-    drill = window.session.live
+    drill = window.session.live_drill
     assert drill is not None
     return drill.world.t_s
 
@@ -239,7 +239,7 @@ def measure_groups() -> None:
     for groups, databases in AG_SIZES:
         with open_bench_window(WINDOW_SIZE) as window:
             window.show_brief(build_many_groups(groups, databases))
-            window.brief.started.emit("lab")
+            window.brief.start_wanted.emit("lab")
             measure_frames(window, 1.0)
             for line in ("", "power-off NODE_1", "power-on NODE_1"):
                 if line:
@@ -259,7 +259,7 @@ def measure_stage(databases: int) -> None:
     with open_bench_window(WINDOW_SIZE) as window:
         window.store.set(settings.FAILOVER_STAGING, settings.ALWAYS)
         window.show_brief(build_lab_of(databases))
-        window.brief.started.emit("lab")
+        window.brief.start_wanted.emit("lab")
         measure_frames(window, 1.0)
         window.session.apply_input("power-off SERVER_A")
         moment = window.failover_moment
@@ -288,7 +288,7 @@ def measure_day(hours: float) -> None:
     """
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with open_bench_window(WINDOW_SIZE) as window:
-        window.play.begin(soak.build_scenario(DAY_DATABASES), "lab")
+        window.play.begin_run(soak.build_scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
         for minute in range(round(hours * 60) + 1):
@@ -297,7 +297,7 @@ def measure_day(hours: float) -> None:
             if history.drill.world.t_s >= next_act_s:
                 window.session.apply_input(soak.choose_input(chance, history.drill))
                 next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_RANGE_S)
-            window.session.happened.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
+            window.session.events_occurred.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)
             QApplication.processEvents()
         print(soak.measure_memory(history))
@@ -344,7 +344,7 @@ def main() -> None:
     for databases in DATABASE_COUNTS:
         with open_bench_window(WINDOW_SIZE) as window:
             window.show_brief(build_lab_of(databases))
-            window.brief.started.emit("lab")
+            window.brief.start_wanted.emit("lab")
             for phase_name, figures in measure_hour(window):
                 row = {
                     "databases": databases,

@@ -197,7 +197,7 @@ def open_window_of(
         tempfile.TemporaryDirectory() as folder,
         open_screenshot_window(Path(folder), "light", (1366, 768)) as window,
     ):
-        window.play.begin(build_scenario(databases), "lab")
+        window.play.begin_run(build_scenario(databases), "lab")
         window.session.set_speed(SPEED)
         window.session.play()
 
@@ -206,8 +206,8 @@ def open_window_of(
             app.processEvents()
 
         def drill() -> Drill:
-            assert window.session.live is not None
-            return window.session.live
+            assert window.session.live_drill is not None
+            return window.session.live_drill
 
         yield drill, window.session.apply_input, run_frame
 

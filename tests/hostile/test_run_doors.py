@@ -102,7 +102,7 @@ def _open_report(window: OpenWindow, file: Path, report: dict[str, Any]) -> None
     if isinstance(page, QuarantinePage):
         page.accept.click()
     for _ in range(1_000):
-        if not window.session.busy:
+        if not window.session.is_busy:
             break
         window.session.on_frame(16.0)
 

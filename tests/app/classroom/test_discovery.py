@@ -98,7 +98,7 @@ def test_a_silent_disconnection_is_detected_while_nothing_is_sent(
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setattr(link_module, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
     for module in (message_exchange, service):
-        monkeypatch.setattr(module, "SIGNAL_S", 0.2)
+        monkeypatch.setattr(module, "HOST_PING_INTERVAL_S", 0.2)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # Only the main thread can set a signal handler.
     with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(parse_invitation(code).port) as relay:
         record = ClassRecord(str(tmp_path / "class.sqlite"), create=False)

@@ -15,7 +15,7 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, PlanPlayer, SearchLimits, run_trials
 from tests.engine.drill import texts
 
-SEARCH_LIMITS: dict[str, Any] = {"actions_max": 2, "points_max": 3}
+SEARCH_LIMITS: dict[str, Any] = {"actions_max": 2, "decision_points_max": 3}
 
 
 class DelayedFuture(Future[Any]):

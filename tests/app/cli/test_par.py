@@ -27,7 +27,7 @@ from tests.par_runs import run_search
 @pytest.mark.slow
 def test_two_processes_find_the_same_plans_as_one() -> None:
     small = texts.change_small_text(('length = "5min"', 'length = "2min"'))
-    rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
+    rules: dict[str, Any] = {"actions_max": 2, "decision_points_max": 3}
     first_search = ParSearch(small, small.seed, **rules)
     with distribute_search(small, small.seed, 2) as spread:
         two = ParSearch(small, small.seed, decision_tester=spread, **rules)

@@ -67,8 +67,8 @@ class RecordedHost:
         self.record = ListRecorder()
         self.session = RunHost(clock=clock)
         self.said: list[tuple[str, Any]] = []
-        for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
-                     "lag_reported", "progress", "finished", "looking", "loaded"):  # fmt: skip
+        for name in ("drill_changed", "world_changed", "events_occurred", "input_refused", "speed_changed", "running_changed",
+                     "lag_reported", "progress_changed", "run_finished", "past_time_shown", "run_loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
         self.session.open_run(Drill(lab, mode=mode), self.record)
@@ -199,13 +199,13 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: RecordedHost) ->
     assert desk.session.apply_input("power-off server_a")
     assert desk.record.lines == ["0.1 power-off SERVER_A"]
     assert line_lists[-1] == desk.record.lines
-    assert any(event.kind == "service" for events in desk.list_values("happened") for event in events)
+    assert any(event.kind == "service" for events in desk.list_values("events_occurred") for event in events)
 
 
 def test_a_refused_line_returns_a_message_and_changes_nothing(desk: RecordedHost) -> None:
     before = desk.drill.compute_state_hash()
     assert not desk.session.apply_input("power-off SERVER_Q")
-    (sentence,) = desk.list_values("refused")
+    (sentence,) = desk.list_values("input_refused")
     assert "SERVER_Q" in sentence
     assert sentence[0].isupper()
     assert sentence.endswith((".", "?"))
@@ -219,7 +219,7 @@ def test_an_unrecorded_input_is_undone(desk: RecordedHost) -> None:
     before = desk.drill.compute_state_hash()
     desk.record.broken = True
     assert not desk.session.apply_input("power-off SERVER_A")
-    assert desk.list_values("refused") == ["The disk is full."]
+    assert desk.list_values("input_refused") == ["The disk is full."]
     assert desk.drill.world.computers["SERVER_A"].powered
     assert desk.drill.compute_state_hash() == before
     assert [item.line for item in desk.drill.journal] == ["1 note first"]
@@ -251,14 +251,14 @@ def test_a_full_disk_pauses_the_run(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(10, 100.0)
     assert not desk.session.is_running
-    assert desk.list_values("refused") == ["The disk is full."]
+    assert desk.list_values("input_refused") == ["The disk is full."]
 
 
 def test_the_end_is_recorded_and_reported_once(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(1, 100.0)
     desk.session.apply_input("finish")
-    (report,) = desk.list_values("finished")
+    (report,) = desk.list_values("run_finished")
     assert desk.record.reports == [report]
     assert report["ended_by"] == "asked"
     assert not desk.session.is_running
@@ -281,21 +281,21 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: RecordedHost, lab
     desk.finish_search()
     assert desk.drill.tick == reference.tick
     assert desk.drill.compute_state_hash() == reference.compute_state_hash()
-    assert desk.list_values("progress")[-1] == -1.0
+    assert desk.list_values("progress_changed")[-1] == -1.0
 
 
 def test_a_search_stops_after_an_hour_without_a_change(desk: RecordedHost) -> None:
     desk.session.run_to_state()
     desk.finish_search()
     assert desk.drill.tick == 3600 * 100
-    assert "hour" in desk.list_values("refused")[0]
+    assert "hour" in desk.list_values("input_refused")[0]
 
 
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
     desk = RecordedHost(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.run_frames(5)
-    shares = [share for share in desk.list_values("progress") if share > 0.0]
+    shares = [share for share in desk.list_values("progress_changed") if share > 0.0]
     assert shares == sorted(set(shares))
     desk.session.toggle_clock()
     reached = desk.drill.tick
@@ -321,7 +321,7 @@ def test_a_journal_is_replayed_to_its_tick(desk: RecordedHost, lab: Scenario) ->
     marks = [(tick, replay_journal(lab, tick).compute_state_hash()) for tick in (1000, 2500)]
     desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.finish_search()
-    (history,) = desk.list_values("loaded")
+    (history,) = desk.list_values("run_loaded")
     assert history.drill.tick == 3000
     assert history.drill.compute_state_hash() == replay_journal(lab, 3000).compute_state_hash()
     assert history.seek(1500).compute_state_hash() == replay_journal(lab, 1500).compute_state_hash()
@@ -330,8 +330,8 @@ def test_a_journal_is_replayed_to_its_tick(desk: RecordedHost, lab: Scenario) ->
 def test_a_deviating_state_is_refused(desk: RecordedHost, lab: Scenario) -> None:
     desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.finish_search()
-    assert desk.list_values("loaded") == []
-    assert "at 0:10.00" in desk.list_values("refused")[0]
+    assert desk.list_values("run_loaded") == []
+    assert "at 0:10.00" in desk.list_values("input_refused")[0]
 
 
 # --- past states ------------------------------------------------------------------------------------------
@@ -359,14 +359,14 @@ def test_a_distant_time_is_restored_over_several_frames_and_can_be_canceled(
     assert desk.session.show_time(60_000)
     assert desk.session.is_loading
     assert not desk.session.is_showing_past
-    before = desk.list_values("progress")[-1]
+    before = desk.list_values("progress_changed")[-1]
     desk.session.on_frame(16.0)
     assert desk.session.show_time(60_000), "asked for once more it goes on"
-    assert desk.list_values("progress")[-1] > before
+    assert desk.list_values("progress_changed")[-1] > before
     assert desk.session.show_time(30_000)
     desk.finish_search()
     assert (desk.session.is_showing_past, desk.drill.tick) == (True, 30_000)
-    assert desk.list_values("progress")[-1] < 0.0
+    assert desk.list_values("progress_changed")[-1] < 0.0
     assert desk.session.show_time(90_000)
     desk.session.cancel_task()
     assert desk.drill.tick == 30_000, "what was on screen stays"
@@ -380,30 +380,30 @@ def test_a_past_state_is_read_only(desk: RecordedHost, lab: Scenario) -> None:
     lines = list(desk.record.lines)
     assert desk.session.show_time(300)
     assert desk.session.is_showing_past
-    assert desk.list_values("looking") == [True]
+    assert desk.list_values("past_time_shown") == [True]
     assert desk.drill.tick == 300
     assert (
         desk.drill.compute_state_hash() == replay(lab, lab.seed, DrillMode.LAB, [], 300).compute_state_hash()
     )
     assert not desk.session.apply_input("power-off SERVER_A")
-    assert "0:03" in desk.list_values("refused")[-1]
+    assert "0:03" in desk.list_values("input_refused")[-1]
     desk.session.show_latest()
     assert not desk.session.is_showing_past
-    assert desk.list_values("looking") == [True, False]
+    assert desk.list_values("past_time_shown") == [True, False]
     assert desk.drill.compute_state_hash() == end
     assert desk.record.lines == lines
 
 
 def test_the_past_can_be_replayed_to_the_present(desk: RecordedHost) -> None:
     end = play_with_fault(desk)
-    count_before = len(desk.list_values("happened"))
+    count_before = len(desk.list_values("events_occurred"))
     desk.session.show_time(300)
     desk.session.set_speed(10.0)
     desk.session.play()
     desk.run_frames(1, 100.0)
     assert desk.drill.tick == 400
     desk.run_frames(3, 100.0)
-    events_after = [event for events in desk.list_values("happened")[count_before:] for event in events]
+    events_after = [event for events in desk.list_values("events_occurred")[count_before:] for event in events]
     assert "fault" in {event.kind for event in events_after}
     desk.run_frames(30, 100.0)
     assert not desk.session.is_showing_past
@@ -425,7 +425,7 @@ def test_an_exam_cannot_show_past_states(lab: Scenario) -> None:
     desk.session.run_to(500)
     desk.finish_search()
     assert not desk.session.show_time(300)
-    assert desk.list_values("refused") == ["An exam cannot be rewound."]
+    assert desk.list_values("input_refused") == ["An exam cannot be rewound."]
     assert desk.drill.tick == 500
     desk.session.close()
 
@@ -455,7 +455,7 @@ def test_a_long_refusal_keeps_its_translation(line: str) -> None:
     language.use_language(language.GERMAN)
     desk.session.apply_input(line)
     language.use_language(language.ENGLISH)
-    (refused,) = desk.list_values("refused")
+    (refused,) = desk.list_values("input_refused")
     assert refused.startswith("Es gibt keinen Server")
     assert len(refused) < 600
     desk.session.close()
@@ -509,7 +509,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: RecordedHost) -> 
     asking.session.advance_one_tick()
     asking.session.run_to_event()
     assert asking.drill.tick == 500
-    assert len(asking.list_values("refused")) == 3
+    assert len(asking.list_values("input_refused")) == 3
     asking.session.apply_input("answer who 1")
     assert asking.session.is_running  # The clock ran when the question was asked.
     asking.run_frames(1, 100.0)
@@ -537,7 +537,7 @@ def scored_scenario() -> Scenario:
 def test_an_exam_evaluates_no_conditions(scored_scenario: Scenario, condition: str) -> None:
     desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
-    assert desk.list_values("refused") == [
+    assert desk.list_values("input_refused") == [
         "During an exam you get information only from the servers: query them, or let time pass."
     ]
     assert not desk.session.is_busy
@@ -548,7 +548,7 @@ def test_an_exam_does_not_stop_at_hidden_events(scored_scenario: Scenario, metho
     desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     getattr(desk.session, method_name)()
     assert not desk.session.is_busy
-    assert "information only from the servers" in desk.list_values("refused")[0]
+    assert "information only from the servers" in desk.list_values("input_refused")[0]
     practice = RecordedHost(scored_scenario, mode=DrillMode.PRACTICE)
     getattr(practice.session, method_name)()
     assert practice.session.is_busy

@@ -66,14 +66,14 @@ class WindowUser:
     def finish_search(self) -> None:
         """Run frames until the search or replay is over."""
         for _ in range(20_000):
-            if not self.window.session.busy:
+            if not self.window.session.is_busy:
                 return
             self.window.session.on_frame(16.0)
         raise AssertionError("the search does not end")
 
     def finish_analysis(self) -> None:
         """Run the analysis of the debrief to its end."""
-        self.qtbot.waitUntil(lambda: not self.window.debriefing._analysis.running, timeout=60_000)
+        self.qtbot.waitUntil(lambda: not self.window.debriefing._analysis.is_running, timeout=60_000)
 
     def open_tab(self, tab: int) -> QWidget:
         """Return a tab of the debrief by its index."""

@@ -67,7 +67,7 @@ def find_unnamed_controls(root: QWidget) -> Iterator[str]:
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("automatic-failover")
-    window.brief.started.emit("practice")
+    window.brief.start_wanted.emit("practice")
     hands.run_frames(5.0)
     window.session.pause()
     return window
@@ -76,7 +76,7 @@ def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
 def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
     for name in list_panels(lab):
         lab.desk.focus_view(name)
-        view = lab.desk.view(name)
+        view = lab.desk.get_view(name)
         assert view.isVisible(), name
         assert view.accessibleName() or any(
             isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
@@ -90,7 +90,7 @@ def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
     """
     for name in list_panels(lab):
         lab.desk.focus_view(name)
-        for label in lab.desk.view(name).findChildren(QLabel):
+        for label in lab.desk.get_view(name).findChildren(QLabel):
             interface = QAccessible.queryAccessibleInterface(label)
             words_shown = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
             if label.isVisible() and words_shown and interface is not None:
@@ -101,7 +101,7 @@ def test_a_choice_names_its_subject(lab: OpenWindow) -> None:
     """On Linux the accessible name is the selected value, and the description names the subject."""
     for name in list_panels(lab):
         lab.desk.focus_view(name)
-        for box in lab.desk.view(name).findChildren(QComboBox):
+        for box in lab.desk.get_view(name).findChildren(QComboBox):
             assert box.accessibleDescription() or box.toolTip(), box
 
 
@@ -126,7 +126,7 @@ def test_tab_leaves_every_panel(qtbot: object, lab: OpenWindow) -> None:
     """Tab reaches the next panel within a limited number of presses."""
     for name in ("topology", "charts", "timing", "monitor"):
         lab.desk.focus_view(name)
-        view = lab.desk.view(name)
+        view = lab.desk.get_view(name)
         for _ in range(60):
             focus = lab.focusWidget()
             if focus is not None and focus is not view and not view.isAncestorOf(focus):

@@ -34,7 +34,7 @@ def announcements(window: OpenWindow) -> list[str]:
 
 def begin_drill(hands: WindowUser, drill: str, mode: str) -> None:
     hands.window.select_drill(drill)
-    hands.window.brief.started.emit(mode)
+    hands.window.brief.start_wanted.emit(mode)
     hands.window.desk.focus_view("console")
 
 
@@ -102,7 +102,7 @@ def test_dragging_through_the_past_is_announced_once(
     find_child(window.teller, QTimer).timeout.emit()
     announcements.clear()
     for t_s in (8.0, 6.0, 4.0):
-        window.replay.show_moment(t_s)
+        window.replay.show_time(t_s)
     assert flush_announcements(window, announcements) == "Looking back at 0:04.0 of 0:10.0."
 
 
@@ -149,7 +149,7 @@ def test_a_question_does_not_take_the_focus_while_typing(
     qtbot: Any, hands: WindowUser, window: OpenWindow
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
-    query = window.console.current or window.console.open_query("SERVER_B")
+    query = window.console.front_window or window.console.open_query("SERVER_B")
     assert query is not None
     window.activateWindow()
     query.editor.setFocus()

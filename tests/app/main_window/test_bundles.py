@@ -94,7 +94,7 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
 def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    window.editing.show()
+    window.editing.show_editor()
     window.editing.open_file("small")
     assert window.editing.page.text.toPlainText() == WORLD_TEXT
     assert window.editing.page.file is None
@@ -103,7 +103,7 @@ def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -
 def test_the_run_of_a_bundle_is_replayed_without_a_question(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     get_quarantine(window).accept.click()
-    window.bundling.show()
+    window.bundling.show_imported_bundles()
     export_dialog = window.bundling.dialog
     assert export_dialog is not None
     top = export_dialog.tree.topLevelItem(0)
@@ -133,8 +133,8 @@ def test_an_imported_bundle_can_be_removed(window: OpenWindow, file: Path) -> No
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     (imported_bundle,) = bundle_store.list_imported_bundles()
-    window.bundling.show()
-    window.bundling.remove(imported_bundle.key)
+    window.bundling.show_imported_bundles()
+    window.bundling.remove_bundle(imported_bundle.key)
     assert window.bundling.dialog is not None
     assert window.bundling.dialog.tree.topLevelItemCount() == 0
     window.picker.select_drill("small")
@@ -182,14 +182,14 @@ def test_a_file_dropped_on_the_window_is_opened(window: OpenWindow, file: Path, 
 def test_user_drills_can_be_exported(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.bundling.export()
+    window.bundling.show_export_dialog()
     assert "no drills of your own" in window.notice.text
     own_folder = scenario_files.get_user_scenario_folder()
     own_folder.mkdir(parents=True)
     (own_folder / "small.toml").write_text(WORLD_TEXT, encoding="utf-8")
     (own_folder / "other.toml").write_text(OTHER_SCENARIO, encoding="utf-8")
-    window.bundling.export()
-    maker = window.bundling.maker
+    window.bundling.show_export_dialog()
+    maker = window.bundling.new_bundle_dialog
     assert maker is not None
     assert not maker.save.isEnabled()
     maker.title_field.setText("Week 1")
@@ -211,17 +211,17 @@ def test_importing_a_large_bundle_shows_progress_and_can_be_canceled(
     bundle.write_bundle(large, "Many", {f"one-{number}": WORLD_TEXT for number in range(60)})
     session = window.session
     window.open_file(str(large))
-    while session.busy:
+    while session.is_busy:
         session.on_frame(16.0)
     session.host.at_once_s = 0.0
     page = window.pages.currentWidget()
     assert isinstance(page, QuarantinePage)
     page.accepted.emit()
     session.on_frame(16.0)
-    assert session.busy
+    assert session.is_busy
     assert window.loading.isVisible()
     window.loading.stop.click()
-    assert not session.busy
+    assert not session.is_busy
     assert window.pages.currentWidget() is window.picker
     assert bundle_store.list_imported_bundles() == []
 
@@ -235,14 +235,14 @@ def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
     session.host.at_once_s = 0.0
     window.open_file(str(large))
     session.on_frame(16.0)
-    assert session.busy
+    assert session.is_busy
     assert window.loading.isVisible()
     assert 0 < window.loading.bar.value() < 1000
     window.loading.stop.click()
-    assert not session.busy
+    assert not session.is_busy
     assert not window.loading.isVisible()
     assert window.pages.currentWidget() is window.picker
     window.open_file(str(large))
-    while session.busy:
+    while session.is_busy:
         session.on_frame(16.0)
     assert len(list_rows(window)) == 60

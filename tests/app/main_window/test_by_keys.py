@@ -21,7 +21,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     hands.run_frames(2.0)
     QApplication.processEvents()
     return window
@@ -90,12 +90,12 @@ def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: WindowUser, 
     qtbot.keyClicks(get_focus_widget(), "SELECT 1 AS one")
     hands.press_key(Qt.Key.Key_F5)
     hands.run_frames(0.5)
-    assert lab.console.current is not None
-    assert lab.console.current.state == "done"
+    assert lab.console.front_window is not None
+    assert lab.console.front_window.state == "done"
 
 
 def test_after_its_key_the_monitor_can_be_refreshed(hands: WindowUser, lab: OpenWindow) -> None:
-    monitor: Any = lab.desk.view("monitor")
+    monitor: Any = lab.desk.get_view("monitor")
     hands.press_key(Qt.Key.Key_3, ALT)
     hands.press_key(Qt.Key.Key_F5)
     hands.run_frames(1.5)
@@ -137,5 +137,5 @@ def test_the_topology_table_offers_the_actions_of_the_topology_and_a_query(
     ]
     assert set(topology) - {"Highlight"} <= set(offered)
     query.trigger()
-    assert lab.console.current is not None
-    assert lab.console.current.server == offered[0]
+    assert lab.console.front_window is not None
+    assert lab.console.front_window.server == offered[0]

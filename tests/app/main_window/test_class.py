@@ -93,7 +93,7 @@ def join_class(hands: WindowUser, qtbot: QtBot, code: str, name: str = "Ann") ->
     """Join the class and wait until its run is on the desk."""
     classes = get_classes(hands.window)
     classes.join_class(code, name)
-    qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS_MAX)
+    qtbot.waitUntil(lambda: hands.window.session.live_drill is not None, timeout=WAIT_MS_MAX)
     return classes
 
 
@@ -105,7 +105,7 @@ def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: WindowUser, q
     window, session = hands.window, hands.window.session
     with run_scripted_host("planned-failover", "exam") as host:
         classes = join_class(hands, qtbot, host.code)
-        assert session.running
+        assert session.is_running
         assert "in the class" in window.run_facts.text()
         assert window.scenario is not None
         assert not window.scenario.solution, "an exam gives no solution to a seat"
@@ -122,9 +122,9 @@ def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: WindowUser, q
         qtbot.waitUntil(lambda: "Instructor: well done" in window.notice.text, timeout=WAIT_MS_MAX)
         host.send_message(build_pace("running", until=tick))
         qtbot.waitUntil(lambda: "stopped your run here" in window.notice.text, timeout=WAIT_MS_MAX)
-        assert not session.running, "the run has come to its limit"
+        assert not session.is_running, "the run has come to its limit"
         host.send_message(build_pace("running"))
-        qtbot.waitUntil(lambda: session.running, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: session.is_running, timeout=WAIT_MS_MAX)
         classes.stop()
 
 
@@ -151,11 +151,11 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: WindowUser,
         assert session.history is history, "the desk shows the own run"
         session.play()
         session.on_frame(100.0)
-        assert (hands.drill.tick, session.running) == (tick, False), "the own run waits"
+        assert (hands.drill.tick, session.is_running) == (tick, False), "the own run waits"
         qtbot.waitUntil(lambda: bool(host.status["frozen"]), timeout=WAIT_MS_MAX)
         host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS_MAX)
-        assert session.running
+        assert session.is_running
         qtbot.waitUntil(lambda: not host.status["frozen"], timeout=WAIT_MS_MAX)
         session.pause()
         # This message is from an older host.
@@ -163,7 +163,7 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: WindowUser,
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS_MAX)
         host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS_MAX)
-        assert not session.running, "whoever has paused finds it paused"
+        assert not session.is_running, "whoever has paused finds it paused"
         classes.stop()
 
 
@@ -182,7 +182,7 @@ def test_a_late_seat_in_a_window_gets_prepared_events_at_their_original_times(
             early_stranger.request_reply({"kind": "acts", "acts": [[1, 2000, "", "", 0]]}, "acknowledged")
         classes = get_classes(window)
         classes.join_class(host.code, "Una")
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         hands.finish_search()
         hands.run_frames(1.0)
         assert "the boss calls" in window.notice.text
@@ -218,7 +218,7 @@ def test_a_seat_that_rejoins_is_recorded(
     for turn in range(3):
         classes.join_class(host.code, "Kim")
         qtbot.waitUntil(
-            lambda: window.session.loading or window.session.live is not None, timeout=WAIT_MS_MAX
+            lambda: window.session.is_loading or window.session.live_drill is not None, timeout=WAIT_MS_MAX
         )
         qtbot.wait(3 * MESSAGE_CHECK_INTERVAL_MS)
         hands.finish_search()
@@ -250,7 +250,7 @@ def test_a_seat_never_plays_unrecorded(hands: WindowUser, qtbot: QtBot) -> None:
         window.session.play()
         for _ in range(40):
             window.session.on_frame(1000.0)
-        assert not window.session.running
+        assert not window.session.is_running
         assert hands.drill.tick < tick + 3000
         classes.stop()
 
@@ -319,11 +319,11 @@ def test_the_window_continues_with_the_next_part(hands: WindowUser, qtbot: QtBot
     classes = get_classes(window)
     with run_host(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         classes.join_class(host.code, "Ann", True)
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         steered = run_program("class", "console", "--database", host.database, lines="finish\nnext\n")
         assert steered.returncode == 0, steered.stderr
         qtbot.waitUntil(
-            lambda: window.session.live is not None and window.session.live.seed == 5, timeout=WAIT_MS_MAX
+            lambda: window.session.live_drill is not None and window.session.live_drill.seed == 5, timeout=WAIT_MS_MAX
         )
         assert hands.drill.mode == "exam"
         record = open_class_record(host)
@@ -342,7 +342,7 @@ def finish_run_in_class(
     classes = get_classes(hands.window)
     with run_host(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
         classes.join_class(host.code, "Ann")
-        qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: hands.window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         hands.run_frames(3.0)
         hands.window.session.apply_input("finish")
         record = open_class_record(host)
@@ -415,7 +415,7 @@ def test_a_finished_seat_is_in_the_record(
     window, runs = hands.window, len(profile.list_results())
     classes = get_classes(window)
     classes.join_class(host.code, "Bea")
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+    qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
     hands.run_frames(3.0)
     window.session.apply_input("note all is well")
     window.session.apply_input("finish")
@@ -560,7 +560,7 @@ def test_without_a_network_a_run_starts_from_a_file_and_names_its_log(
     window = hands.window
     classes = get_classes(window)
     classes.join_class(str(seat_file), "Dan")
-    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+    qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
     hands.run_frames(3.0)
     window.session.apply_input("note far away")
     window.session.apply_input("finish")
@@ -632,7 +632,7 @@ def test_unwritable_log_ends_the_seat(
     assert "No space left" in window.notice.text
     qtbot.waitUntil(lambda: "no longer in a class" in window.run_facts.text(), timeout=WAIT_MS_MAX)
     window.session.play()
-    assert not window.session.running
+    assert not window.session.is_running
     classes.stop()
 
 
@@ -646,13 +646,13 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
     with run_host(tmp_path / "class.sqlite", "--plan", plan) as host, RawClient(host.invited) as stranger:
         stranger.request_reply(join(host.invited, "Hal"), "welcome")
         classes.join_class(host.code, "Hal")
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         qtbot.waitUntil(lambda: "waiting for the start" in window.run_facts.text(), timeout=WAIT_MS_MAX)
         qtbot.wait(500)  # the state of the class arrives as well
         for words in ("seat 2, Hal 2", "Somebody else has your name", "The instructor starts the clock"):
             assert words in window.notice.text
         window.session.play()
-        assert not window.session.running
+        assert not window.session.is_running
         assert window.notice.text == "The instructor starts the clock for all."
         classes.stop()
 
@@ -664,7 +664,7 @@ def test_end_for_all_opens_the_debrief_of_each_seat(
     classes = get_classes(window)
     with run_host(tmp_path / "class.sqlite", "planned-failover", "--mode", "practice") as host:
         classes.join_class(host.code, "Hal")
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         hands.run_frames(3.0)
         drill = hands.drill
         assert run_program("class", "console", "--database", host.database, lines="finish\n").returncode == 0
@@ -715,7 +715,7 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     second_join.name.setText("Uma")
     second_join.join.click()
     qtbot.waitUntil(lambda: not second_join.isVisible(), timeout=WAIT_MS_MAX)
-    qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS_MAX)
+    qtbot.waitUntil(lambda: hands.window.session.live_drill is not None, timeout=WAIT_MS_MAX)
     classes.stop()
 
 

@@ -24,7 +24,7 @@ def type_line(hands: WindowUser, line: str) -> None:
 def test_a_result_opens_a_tab(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     type_line(hands, "sql SERVER_B SELECT @@SERVERNAME AS here")
-    window = hands.window.console.current
+    window = hands.window.console.front_window
     assert window.window_id == "SERVER_B"
     assert window.results.grids[0].table.index(0, 0).data() == "SERVER_B"
     assert hands.window.input_line.hasFocus()
@@ -35,7 +35,7 @@ def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: WindowUser)
     query = hands.window.console.open_query("SERVER_B", "-- mine")
     hands.window.console.tabs.setCurrentIndex(0)
     type_line(hands, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
-    assert hands.window.console.current is query
+    assert hands.window.console.front_window is query
     assert query.results.messages.toPlainText().startswith("Msg ")
     assert query.editor.toPlainText() == "-- mine"
 
@@ -50,7 +50,7 @@ def test_a_refused_line_shows_the_reason(hands: WindowUser) -> None:
 def test_powershell_output_appears_in_its_tab(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     type_line(hands, "ps NODE_2 Get-ClusterNode")
-    shell = hands.window.console.tabs.current_shell
+    shell = hands.window.console.tabs.front_shell
     assert shell.server == "NODE_2"
     text = shell.transcript.toPlainText()
     assert "PS C:\\> Get-ClusterNode" in text
@@ -64,7 +64,7 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: WindowUser) -> No
     next(
         a for a in find_child(console, QMenu, "new").actions() if a.text() == "PowerShell on NODE_3"
     ).trigger()
-    shell = console.tabs.current_shell
+    shell = console.tabs.front_shell
     shell.line.setText("Get-ClusterGroup")
     hands.press_key(Qt.Key.Key_Return, target=shell.line)
     hands.run_frames(0.5)

@@ -53,7 +53,7 @@ def strays(hands: WindowUser) -> Iterator[StrayWindowCollector]:
 
 def start_drill(hands: WindowUser, name: str) -> World:
     hands.window.select_drill(name)
-    hands.window.brief.started.emit("lab")
+    hands.window.brief.start_wanted.emit("lab")
     hands.run_frames(1.0)
     return hands.drill.world
 
@@ -130,7 +130,7 @@ def test_a_double_click_opens_the_matching_view(hands: WindowUser) -> None:
         topology.server_opened.emit(name)
     assert [shell.server for shell in console.tabs.list_shells()] == ["NODE_4"]
     assert len(console.list_windows()) == max(1, before), "the window that is already open comes to the front"
-    assert console.current.server == "SQLFCI1"
+    assert console.front_window.server == "SQLFCI1"
 
 
 @pytest.mark.parametrize("surface", ["debrief", "theme", "presenter"])
@@ -139,7 +139,7 @@ def test_no_window_appears_beside_the_main_window(
 ) -> None:
     window = hands.window
     window.select_drill("automatic-failover")
-    window.brief.started.emit("guided")
+    window.brief.start_wanted.emit("guided")
     hands.run_frames(1.0)
     if surface == "presenter":
         window.actions_by_name["view.present"].trigger()

@@ -23,7 +23,7 @@ def run_checks(
     monkeypatch.setattr(diagnostics, "CHECK_COMMAND_ARGUMENTS", ["-c", code])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.page is not None
-    qtbot.waitUntil(lambda: not window.diagnostics.busy)
+    qtbot.waitUntil(lambda: not window.diagnostics.is_busy)
     window.diagnostics.page.close()
     return {line.name: line.is_ok for line in window.diagnostics.page.lines.table.rows}
 
@@ -50,9 +50,9 @@ def test_a_running_check_ends_with_the_window(
 ) -> None:
     monkeypatch.setattr(diagnostics, "CHECK_COMMAND_ARGUMENTS", ["-c", "import time; time.sleep(60)"])
     window.actions_by_name["help.check"].trigger()
-    assert window.diagnostics.busy
+    assert window.diagnostics.is_busy
     window.close()
-    assert not window.diagnostics.busy
+    assert not window.diagnostics.is_busy
 
 
 def test_the_support_bundle_is_saved_without_names(

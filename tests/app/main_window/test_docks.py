@@ -90,7 +90,7 @@ class StubRun:
     """Run with only the fields that decide which panels are available."""
 
     world: SimpleNamespace
-    terms: StubPermissions
+    permissions: StubPermissions
 
 
 def build_run(truth: bool = True, **parts: object) -> Any:
@@ -200,8 +200,8 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: WindowU
         assert name not in window.desk.views
     window.topology.select_target(ActionTarget("server", ("SERVER_B",)))
     window.topology.open_database("Sales007")
-    assert window.desk.get_view_of(MirroringMonitor).database == "Sales007"
-    assert window.desk.get_view_of(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
+    assert window.desk.get_view_by_class(MirroringMonitor).database == "Sales007"
+    assert window.desk.get_view_by_class(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
 
 
 def test_views_of_one_server_follow_the_selection_in_the_topology(hands: WindowUser) -> None:
@@ -209,9 +209,9 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: WindowU
     window.show_brief(load_shipped_scenario("ag-lab"))
     window.start_drill("lab")
     hands.run_frames(1.0)
-    log = window.desk.get_view_of(ErrorLogView)
+    log = window.desk.get_view_by_class(ErrorLogView)
     window.topology.select_target(ActionTarget("server", ("NODE_2",)))
-    boxes = window.desk.get_view_of(GroupDashboardView).servers, window.desk.get_view_of(ClusterManager).nodes
+    boxes = window.desk.get_view_by_class(GroupDashboardView).servers, window.desk.get_view_by_class(ClusterManager).nodes
     assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
     window.topology.select_target(ActionTarget("server", ("NODE_3",)))
     window.topology.select_target(ActionTarget("server", ("FSW",)))

@@ -206,7 +206,7 @@ def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSett
     assert process.returncode == -signal.SIGKILL
     profile = open_profile(tmp_path / "profile.sqlite")
     window = show_window(qtbot, profile, store)
-    window.editing.show()
+    window.editing.show_editor()
     assert window.editing.page.text.toPlainText().startswith(
         "# never saved: ä\U0001f600\n# A drill of your own."
     )

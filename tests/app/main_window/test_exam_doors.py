@@ -126,7 +126,7 @@ def collect_window_texts(hands: WindowUser) -> Iterator[str]:
                 action.hover()
                 yield f"preview {find_child(window.topology, QLabel, 'caption').text()}"
     for voice in window.topology.list_accessible_items():
-        yield voice.item.face.accessible_text
+        yield voice.item.display.accessible_text
         yield voice.item.toolTip()
     yield describe_state(hands.drill, running=False)
 
@@ -216,7 +216,7 @@ def play_exam(hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     numbers = count()
     for name in DOCK_NAMES:
         # Create every view, so that both runs show the same views from the start.
-        hands.window.desk.view(name)
+        hands.window.desk.get_view(name)
 
     def play_and_collect(mode: str, fault_lines: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"
@@ -228,7 +228,7 @@ def play_exam(hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def begin_exam(hands: WindowUser, mode: str, fault_lines: tuple[str, ...]) -> None:
     window = hands.window
-    window.play.begin(
+    window.play.begin_run(
         change_small_text(('[[goal]]\nname = "served"', build_course_text(fault_lines))), mode, seed=3
     )
     window.session.play()

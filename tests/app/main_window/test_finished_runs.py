@@ -17,7 +17,7 @@ ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFl
 
 def play_drill(hands: WindowUser, name: str, mode: str, seconds: float) -> None:
     hands.window.select_drill(name)
-    hands.window.brief.started.emit(mode)
+    hands.window.brief.start_wanted.emit(mode)
     hands.run_frames(seconds)
     hands.window.session.apply_input("finish")
 

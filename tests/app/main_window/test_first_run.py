@@ -44,7 +44,7 @@ def press_key(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
 
 def wait_for_mark(window: OpenWindow, title: str) -> None:
     """Run frames until the caption has the given title."""
-    mark = window.first_run.mark
+    mark = window.first_run.coach_mark
     for number in range(FRAMES_MAX):
         if number % PAINTED_FRAMES == 0:
             QApplication.processEvents()
@@ -57,7 +57,7 @@ def wait_for_mark(window: OpenWindow, title: str) -> None:
 def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     newcomer: OpenWindow, qtbot: QtBot, profile: Profile
 ) -> None:
-    window, mark = newcomer, newcomer.first_run.mark
+    window, mark = newcomer, newcomer.first_run.coach_mark
     assert window.picker.top.first_run.isVisible()
     press_key(qtbot)
     texts, stage = [], window.failover_moment.stage
@@ -67,12 +67,12 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
         assert isinstance(stage.view, StageView)
         assert stage.view.number == phase, "the stage shows the phase that the caption explains"
         assert not stage.buttons["go"].isVisible()
-        assert not window.session.running
+        assert not window.session.is_running
         assert mark.count.text() == f"{number} of 5"
         assert mark.next.hasFocus()
         texts.append(mark.text.text())
         press_key(qtbot)
-    drill = window.session.live
+    drill = window.session.live_drill
     assert drill is not None
     (failover,) = drill.build_report()["failovers"]
     seconds = failover["detected_t_s"] - failover["failed_t_s"]
@@ -114,7 +114,7 @@ def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWind
     assert all(dock.isHidden() for dock in window.desk.docks.values())
     press_key(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
-    assert window.session.live is None
+    assert window.session.live_drill is None
     assert {name: dock.isHidden() for name, dock in window.desk.docks.items()} == docks
     window.actions_by_name["help.first_run"].trigger()
     wait_for_mark(window, CAPTION_TITLES[0])
@@ -127,10 +127,10 @@ def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, 
     press_key(qtbot)
     wait_for_mark(window, CAPTION_TITLES[1])
     press_key(qtbot)
-    assert not window.first_run.mark.isVisible()
+    assert not window.first_run.coach_mark.isVisible()
     press_key(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
-    assert window.session.live is None
+    assert window.session.live_drill is None
 
 
 def test_help_asks_before_leaving_a_run_and_keeps_it(
@@ -147,9 +147,9 @@ def test_help_asks_before_leaving_a_run_and_keeps_it(
     assert (run.scenario_name, run.tick) == ("automatic-failover", 300)
     window.resume_run(run.run_id)
     hands.finish_search()
-    assert not window.first_run.mark.isVisible()
-    assert window.session.live is not None
-    assert window.session.live.scenario.name == "automatic-failover"
+    assert not window.first_run.coach_mark.isVisible()
+    assert window.session.live_drill is not None
+    assert window.session.live_drill.scenario.name == "automatic-failover"
 
 
 def test_opening_another_drill_ends_the_first_run_without_a_question(
@@ -160,8 +160,8 @@ def test_opening_another_drill_ends_the_first_run_without_a_question(
     newcomer.select_drill("automatic-failover")
     assert newcomer.pages.currentWidget() is newcomer.brief
     newcomer.start_drill("practice")
-    assert not newcomer.first_run.mark.isVisible()
-    assert newcomer.session.running, "the clock of a drill never waits for the introduction"
+    assert not newcomer.first_run.coach_mark.isVisible()
+    assert newcomer.session.is_running, "the clock of a drill never waits for the introduction"
     assert newcomer.confirmations.is_run_at_risk
 
 
@@ -191,7 +191,7 @@ def test_the_caption_stays_in_the_window_next_to_its_card(
     theme.apply_theme_choice(qapp, theme.LIGHT_THEME, scale)
     window = show_window(qtbot, profile, store)
     window.actions_by_name["help.first_run"].trigger()
-    mark = window.first_run.mark
+    mark = window.first_run.coach_mark
     for place in ("SERVER_B", "SERVER_W", "SERVER_A", "APP"):
         window.first_run._point_at_part(
             place, "Wer hat abgestimmt?", "Wort " * 40, "Einschalten", "Überspringen", "3 von 5"

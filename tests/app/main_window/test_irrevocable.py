@@ -45,17 +45,17 @@ def test_every_irrevocable_action_asks_and_defaults_to_no(hands: WindowUser, nam
     drill = hands.drill
     for key in (Key.Key_Return, Key.Key_Space, Key.Key_Escape):
         window.actions_by_name[name].trigger()
-        assert not window.session.running, "the clock waits for the answer"
+        assert not window.session.is_running, "the clock waits for the answer"
         box = find_question(window)
         assert "score" not in box.text(), "the lab keeps none"
         hands.qtbot.keyClick(box.defaultButton(), key)
         QApplication.processEvents()
         assert window.confirmations.box is None, key
-        assert window.session.live is drill
+        assert window.session.live_drill is drill
         assert not drill.finished
         assert window.isVisible()
         assert window.pages.currentWidget() is window.desk_page
-        assert window.session.running
+        assert window.session.is_running
 
 
 def test_a_confirmed_action_is_executed(hands: WindowUser) -> None:
@@ -107,13 +107,13 @@ def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: WindowU
     assert window.console.tabs.tabText(window.console.tabs.currentIndex()).startswith("failover.sql")
     drill = hands.drill
     for leave in (
-        lambda: window.choice.ask_to_choose("automatic-failover"),
+        lambda: window.choice.ask_to_show_brief("automatic-failover"),
         lambda: window.open_file("automatic-failover"),
     ):
         leave()
         answer_question(window, is_confirmed=False)
-        assert window.session.live is drill
-    window.choice.ask_to_choose("automatic-failover")
+        assert window.session.live_drill is drill
+    window.choice.ask_to_show_brief("automatic-failover")
     answer_question(window, is_confirmed=True)
     assert window.pages.currentWidget() is window.brief
 
@@ -147,8 +147,8 @@ def test_a_run_is_abandoned_only_after_a_question(hands: WindowUser, profile: Pr
 def test_the_text_of_a_closed_window_can_be_reopened(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
-    assert window.console.current is not None
-    window.console.current.editor.setPlainText("SELECT precious")
+    assert window.console.front_window is not None
+    window.console.front_window.editor.setPlainText("SELECT precious")
     window.console.tools["close"].trigger()
     undo = window.notice.offer_button
     assert undo is not None
@@ -206,19 +206,19 @@ def test_space_pauses_and_resumes_outside_text_fields(hands: WindowUser) -> None
     for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
         window.session.play()
         hands.press_key(Key.Key_Space, target=place)
-        assert not window.session.running
-    assert window.console.current is not None
+        assert not window.session.is_running
+    assert window.console.front_window is not None
     window.session.play()
-    hands.press_key(Key.Key_Space, target=window.console.current.editor)
-    assert window.session.running
-    assert window.console.current.editor.toPlainText() == " "
+    hands.press_key(Key.Key_Space, target=window.console.front_window.editor)
+    assert window.session.is_running
+    assert window.console.front_window.editor.toPlainText() == " "
 
 
 def test_f5_executes_the_front_window_from_anywhere(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
-    assert window.console.current is not None
-    window.console.current.editor.setPlainText("SELECT 1")
+    assert window.console.front_window is not None
+    window.console.front_window.editor.setPlainText("SELECT 1")
     hands.press_key(Key.Key_F5, target=window.topology)
     assert hands.drill.journal[-1].verb == "sql"
 
@@ -228,11 +228,11 @@ def test_select_to_the_end_ends_no_drill(hands: WindowUser, key: Qt.Key) -> None
     window = hands.window
     start_drill(hands)
     drill = hands.drill
-    for place in (window.topology, window.console.current, window.input_line, window.briefing):
+    for place in (window.topology, window.console.front_window, window.input_line, window.briefing):
         assert place is not None
         hands.press_key(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
         assert window.confirmations.box is None
-        assert window.session.live is drill
+        assert window.session.live_drill is drill
         assert not drill.finished
 
 
@@ -240,8 +240,8 @@ def test_select_to_the_end_ends_no_drill(hands: WindowUser, key: Qt.Key) -> None
 def test_another_drill_does_not_execute_the_old_text(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
-    assert window.console.current is not None
-    window.console.current.editor.setPlainText("ALTER DATABASE Sales SET PARTNER OFF")
+    assert window.console.front_window is not None
+    window.console.front_window.editor.setPlainText("ALTER DATABASE Sales SET PARTNER OFF")
     window.leave_run()
     start_drill(hands, "automatic-failover")
     assert set(window.console.list_drafts().values()) == {""}
@@ -252,8 +252,8 @@ def test_another_drill_does_not_execute_the_old_text(hands: WindowUser) -> None:
 def test_a_continued_run_restores_its_texts(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     start_drill(hands)
-    assert window.console.current is not None
-    window.console.current.editor.setPlainText("SELECT mine")
+    assert window.console.front_window is not None
+    window.console.front_window.editor.setPlainText("SELECT mine")
     window.show_home()
     start_drill(hands, "automatic-failover")
     window.show_home()

@@ -51,7 +51,7 @@ def watch_actions(window: OpenWindow) -> Iterator[ShortcutWatcher]:
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     window.console.open_query("SERVER_A", "SELECT 1")
     for name in ("explorer", "ledger", "console"):
@@ -91,7 +91,7 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
 
 
 def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
-    lab.editing.show()
+    lab.editing.show_editor()
     listed = {key for shortcut in lab.appearance.current_keys.values() for key in shortcut}
     listed |= {"Enter", "Find"}  # Ignore the keypad's Enter, and a key that few keyboards have.
     actions_by_key: dict[str, QObject] = {}
@@ -130,7 +130,7 @@ def test_custom_keys_apply_after_a_restart(
     lab.close()
     second_window = show_window(qtbot, profile, store)
     second_window.select_drill("lab")
-    second_window.brief.started.emit("lab")
+    second_window.brief.start_wanted.emit("lab")
     second_window.session.pause()
     assert second_window.session.drill is not None
     before = second_window.session.drill.tick
@@ -146,7 +146,7 @@ def test_custom_keys_apply_after_a_restart(
 def test_keys_of_the_other_scheme_work(hands: WindowUser, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE_SCHEME, {})
     lab.desk.focus_view("console")
-    query = lab.console.current
+    query = lab.console.front_window
     assert query is not None
     count, control, shift = (
         lab.console.tabs.count(),

@@ -24,7 +24,7 @@ def play_badly(hands: WindowUser) -> None:
     """Play a run in which the session is removed right after the principal fails."""
     window = hands.window
     scenario = load_shipped_scenario("forced-service")
-    window.play.begin(scenario, "practice", scenario.seed)
+    window.play.begin_run(scenario, "practice", scenario.seed)
     window.session.play()
     hands.run_frames(87.2)
     window.session.apply_input(FATAL_LINE)

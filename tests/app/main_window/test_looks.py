@@ -48,7 +48,7 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     return window
 
@@ -338,7 +338,7 @@ def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
 
 def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
     lab.session.set_speed(10.0)
-    lab.session.step()
+    lab.session.advance_one_tick()
     spoken_names = [label.accessibleName() for label in lab.transport.findChildren(QLabel)]
     assert "Simulated time 0:00" in spoken_names
     fields = {field.accessibleName(): field.text() for field in lab.transport.findChildren(QLineEdit)}
@@ -359,10 +359,10 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
         lambda: None,  # while the desk is shown
         lab.show_home,
         lab.show_history,
-        lab.progress.show,
+        lab.progress.show_progress,
         lab.tools.show_planner,
         lab.tools.show_fidelity,
-        lab.editing.show,
+        lab.editing.show_editor,
     ):
         go()
         shown_page = lab.pages.currentWidget()
@@ -456,7 +456,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
     lab.close()
     second_window = show_window(qtbot, profile, store)
     second_window.select_drill("lab")
-    second_window.brief.started.emit("lab")
+    second_window.brief.start_wanted.emit("lab")
     qapp.processEvents()
     assert second_window.desk.narrow
     assert second_window.desk.docks["timing"].isHidden()
@@ -502,7 +502,7 @@ def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: WindowUser) -> No
     """Qt sometimes leaves an empty tab bar after it restores a layout. The test adds such a tab bar."""
     window = hands.window
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     left = QTabBar(window.desk)
     left.addTab("Timing")
     left.setGeometry(600, 350, 300, 27)
@@ -582,7 +582,7 @@ CONSOLE_PX: Final = 222
 
 @pytest.mark.usefixtures("style_sheet")
 def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow) -> None:
-    window = lab.console.current
+    window = lab.console.front_window
     assert window is not None
     window.editor.setPlainText("SELECT 1")
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)

@@ -24,7 +24,7 @@ from tests.open_window import OpenWindow
 def desk(hands: WindowUser, window: OpenWindow) -> WindowUser:
     """Play two minutes of the lab with a failover."""
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.set_speed(20.0)
     hands.run_frames(30.0)
     window.session.apply_input("power-off SERVER_A")
@@ -57,7 +57,7 @@ def has_cursor(strip: TimelineStrip, t_s: float) -> bool:
 
 
 def list_times(window: OpenWindow, name: str) -> list[float]:
-    return [row.t_s for row in window.desk.view(name).model.rows]
+    return [row.t_s for row in window.desk.get_view(name).model.rows]
 
 
 def drag_over_charts(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
@@ -78,7 +78,7 @@ def drag_over_charts(qtbot: Any, window: OpenWindow, from_s: float, to_s: float)
 
 def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: WindowUser) -> None:
     window.desk.focus_view("error_log")
-    log = window.desk.view("error_log")
+    log = window.desk.get_view("error_log")
     log.show_server("SERVER_B")
     row = next(place for place, line in enumerate(log.model.rows) if line.t_s > 30.0)
     t_s = log.model.rows[row].t_s
@@ -87,7 +87,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
     assert window.moments.time_s == t_s
     assert window.charts.scale.cursor_text == formatting.format_run_time(t_s, 1)
     assert has_cursor(window.timeline, t_s)
-    events = window.desk.view("events")
+    events = window.desk.get_view("events")
     selected_row = events.model.rows[events.table.currentIndex().row()]
     assert selected_row.t_s <= t_s + 0.005
     next_rows = events.model.rows[events.table.currentIndex().row() + 1 :][:1]
@@ -107,7 +107,7 @@ def test_a_range_dragged_over_the_charts_filters_every_view(
         assert all(low <= t_s <= high for t_s in list_times(window, name))
     assert 0 < len(list_times(window, "events")) < len(all_times)
     assert window.timing.model.rowCount() == 1
-    window.moments.choose_span((0.0, 20.0))
+    window.moments.select_time_range((0.0, 20.0))
     assert window.timing.model.rowCount() == 0
     close_button = next(b for b in window.charts.findChildren(QToolButton) if "✕" in b.text())
     desk.click_widget(close_button)
@@ -134,7 +134,7 @@ def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, des
 
 def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: WindowUser) -> None:
     window.moments.move_cursor(12.0)
-    window.moments.choose_span((1.0, 5.0))
+    window.moments.select_time_range((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
     desk.confirm_action()
     assert (window.moments.time_s, window.moments.span) == (None, None)

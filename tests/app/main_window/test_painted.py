@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("style_sheet")
 @pytest.fixture
 def stage(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("automatic-failover")
-    window.brief.started.emit("practice")
+    window.brief.start_wanted.emit("practice")
     hands.run_frames(70.0)
     query = window.console.open_query("SERVER_B")
     assert query is not None
@@ -125,7 +125,7 @@ def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) 
     stage.appearance.set_font_scale(1.5)
     process_events()
     before = stage.desk.height()
-    stage.replay.show_moment(24.0)
+    stage.replay.show_time(24.0)
     process_events()
     assert stage.desk_page.height() <= stage.height()
     assert 0.5 * before < stage.desk.height() < before

@@ -52,7 +52,7 @@ EXPECTED_FIRST_RESULTS = (
 @pytest.mark.slow
 def test_german_and_english_terms_find_the_same_entries(hands: WindowUser) -> None:
     hands.window.select_drill("lab")
-    hands.window.brief.started.emit("lab")
+    hands.window.brief.start_wanted.emit("lab")
     hands.window.session.pause()
     for query, first in EXPECTED_FIRST_RESULTS:
         assert search_palette(hands, query)[0] == first
@@ -61,10 +61,10 @@ def test_german_and_english_terms_find_the_same_entries(hands: WindowUser) -> No
 
 def test_an_opened_drill_is_listed_first_from_then_on(hands: WindowUser) -> None:
     hands.window.select_drill("lab")
-    hands.window.brief.started.emit("lab")
+    hands.window.brief.start_wanted.emit("lab")
     assert search_palette(hands, "loses its network")
     hands.press_key(Qt.Key.Key_Return)
-    assert not hands.window.session.running
+    assert not hands.window.session.is_running
     hands.confirm_action()
     assert hands.window.pages.currentWidget() is hands.window.brief
     assert search_palette(hands, "")[0] == "Übung öffnen: Principal loses its network"

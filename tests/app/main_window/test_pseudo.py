@@ -101,7 +101,7 @@ def open_pages(hands: WindowUser) -> Iterator[tuple[str, QWidget]]:
     yield "start", window
     window.select_drill("automatic-failover")
     yield "brief", window
-    window.brief.started.emit("practice")
+    window.brief.start_wanted.emit("practice")
     hands.run_frames(70.0)
     window.session.apply_input("hint 1")
     query = window.console.open_query("SERVER_B")
@@ -117,13 +117,13 @@ def open_pages(hands: WindowUser) -> Iterator[tuple[str, QWidget]]:
     yield "debrief", window
     window.show_history()
     yield "history", window
-    window.progress.show()
+    window.progress.show_progress()
     yield "progress", window
     window.tools.show_planner()
     yield "planner", window
     window.tools.show_fidelity()
     yield "fidelity", window
-    window.editing.show()
+    window.editing.show_editor()
     window.editing.page.text.setPlainText(UNFINISHED_SCENARIO)
     window.editing.page.parse_if_changed()
     yield "editor", window

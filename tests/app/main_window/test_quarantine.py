@@ -112,7 +112,7 @@ def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Pa
 
 
 def test_a_file_saved_here_is_not_held(window: OpenWindow, file: Path) -> None:
-    window.quarantine.trust(FOREIGN_SCENARIO)
+    window.quarantine.accept_own_text(FOREIGN_SCENARIO)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
 
@@ -140,7 +140,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: WindowUser, file:
     title = "<img src='file:///x'>afar"
     file.write_text(FOREIGN_SCENARIO.replace("From afar", title), encoding="utf-8")
     # A file written on this computer is not listed, and stays accepted when other files are forgotten.
-    window.quarantine.trust(FOREIGN_SCENARIO)
+    window.quarantine.accept_own_text(FOREIGN_SCENARIO)
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()

@@ -33,7 +33,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     """
     window.appearance.set_font_scale(scale)
     window.select_drill(LAB_NAMES[0])
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.setMinimumSize(*size)
     window.resize(*size)
     for _ in range(3):

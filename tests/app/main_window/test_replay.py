@@ -46,7 +46,7 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 def start_drill(hands: WindowUser, name: str = "automatic-failover", mode: str = "practice") -> None:
     hands.window.select_drill(name)
-    hands.window.brief.started.emit(mode)
+    hands.window.brief.start_wanted.emit(mode)
     hands.window.session.set_speed(20.0)
 
 
@@ -80,7 +80,7 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Windo
     live = play_with_failover(hands)
     window, end = hands.window, live.compute_state_hash()
     click_timeline(hands, 30.0)
-    assert window.session.looking_back
+    assert window.session.is_showing_past
     assert window.replay.bar.isVisible()
     assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
     assert hands.drill.world.computers["SERVER_A"].powered
@@ -138,7 +138,7 @@ def test_a_held_key_does_not_outrun_the_window(hands: WindowUser, monkeypatch: p
     hands.press_key(Key.Key_End, Mod.AltModifier, target=window.topology)
     QApplication.processEvents()
     ticks: list[int] = []
-    look = window.session.show_moment
+    look = window.session.show_time
 
     def record_shown_tick(tick: int) -> bool:
         ticks.append(tick)
@@ -158,7 +158,7 @@ def test_an_exam_cannot_be_rewound(hands: WindowUser) -> None:
     click_timeline(hands, 30.0)
     assert hands.drill is live
     assert "cannot be rewound" in window.notice.text
-    window.branches.show()
+    window.branches.show_branches()
     assert window.pages.currentWidget() is window.desk_page
     for door in ("drill.save_scenario", "drill.edit_copy"):  # the text contains the faults and the solution
         window.notice.hide_notice()
@@ -207,7 +207,7 @@ def test_branch_names_are_complete_at_any_text_size(hands: WindowUser) -> None:
     branch_without_witness(hands)
     window = hands.window
     window.appearance.set_font_scale(2.0)
-    window.branches.show()
+    window.branches.show_branches()
     QApplication.processEvents()
     page = window.branches.page
     assert page is not None
@@ -247,7 +247,7 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
     hands: WindowUser, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     branch = branch_without_witness(hands)
-    hands.window.play.rename("branch 1", "no witness")
+    hands.window.play.rename_branch("branch 1", "no witness")
     hands.window.show_home()
     (run,) = profile.list_unfinished_runs()
     hands.window.resume_run(run.run_id)
@@ -256,7 +256,7 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
     assert tree is not None
     assert (tree.list_names(), tree.current) == (["main", "no witness"], "no witness")
     assert hands.drill.compute_state_hash() == branch.compute_state_hash()
-    hands.window.play.switch("main")
+    hands.window.play.switch_branch("main")
     assert hands.drill.world.availability["Sales"].serving
     hands.window.apply_line("note still recorded")
     main_run = next(b.run_id for b in profile.list_branches(run.run_id) if b.name == "main")
@@ -267,7 +267,7 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
 def test_a_removed_branch_leaves_the_tree(hands: WindowUser, profile: Profile) -> None:
     branch_without_witness(hands)
     play = hands.window.play
-    play.switch("main")
+    play.switch_branch("main")
     play.prune("branch 1")
     assert play.branches is not None
     assert play.branches.list_names() == ["main"]
@@ -310,7 +310,7 @@ def test_the_brief_describes_the_played_variant(hands: WindowUser) -> None:
         window = hands.window
         window.select_drill("forced-service")
         shown_brief = window.scenario
-        window.brief.started.emit("practice")
+        window.brief.start_wanted.emit("practice")
         assert shown_brief is not None
         assert hands.drill.scenario.brief == shown_brief.brief
         assert hands.drill.scenario.variants == shown_brief.variants
@@ -340,7 +340,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: WindowUser, profile: Prof
     look = require(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
-    assert window.session.looking_back
+    assert window.session.is_showing_past
     hands.click_widget(window.replay.bar.leave)
     assert window.pages.currentWidget() == window.debrief
     points = hands.open_tab(POINTS)
@@ -361,7 +361,7 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: WindowUser) -> Non
     lesson, retry = require(verdict.lesson), require(verdict.retry)
     hands.press_key(Qt.Key.Key_Return, target=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
-    assert not window.session.running
+    assert not window.session.is_running
     assert hands.drill.tick == retry.begin_tick
     assert (lesson.tick - hands.drill.tick) / 100 >= QUERY_S
     assert retry.notice in window.notice.text
@@ -383,7 +383,7 @@ def test_an_old_run_is_viewed_with_its_branches(hands: WindowUser, profile: Prof
     assert hands.window.pages.currentWidget() is hands.window.debrief
     hands.open_tab(OUTAGES)
     assert "What happened, and why" in read_label_texts(require(hands.window.debrief))
-    hands.window.branches.show()
+    hands.window.branches.show_branches()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
     assert hands.window.play.branches.list_names() == ["main", "branch 1"]
@@ -562,7 +562,7 @@ def test_without_a_profile_branches_last_as_long_as_the_window(
     window: OpenWindow = show_window(qtbot, None, store)
     hands = WindowUser(qtbot, window)
     branch_without_witness(hands)
-    window.play.switch("main")
+    window.play.switch_branch("main")
     assert hands.drill.world.availability["Sales"].serving
     window.close()
 
@@ -589,15 +589,15 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: WindowUser, prof
     (row,) = profile.list_results()
     session.host.at_once_s = 0.0
     window.debriefing.show_stored(row.run_id)
-    assert session.loading
+    assert session.is_loading
     assert window.pages.currentWidget() is window.picker
     assert not window.loading.isHidden()
     window.loading.stop.click()
-    assert not session.loading
+    assert not session.is_loading
     assert window.loading.isHidden()
     assert window.pages.currentWidget() is window.picker
     window.debriefing.show_stored(row.run_id)
-    while session.loading:
+    while session.is_loading:
         session.on_frame(100.0)
     assert window.loading.isHidden()
     assert window.pages.currentWidget() == window.debrief
@@ -613,15 +613,15 @@ def test_canceling_the_reference_keeps_the_run(hands: WindowUser) -> None:
     tree = window.play.branches
     session.host.at_once_s = 0.0
     window.debrief.solution_wanted.emit()
-    assert session.loading
+    assert session.is_loading
     session.on_frame(1.0)
-    assert window.loading.words.isVisible()
+    assert window.loading.label.isVisible()
     window.appearance.set_font_scale(2.0)  # This size leaves room only for the bar and its button.
     session.on_frame(1.0)
-    assert session.loading
-    assert not window.loading.words.isVisible()
+    assert session.is_loading
+    assert not window.loading.label.isVisible()
     assert window.loading.bar.isVisible()
-    session.cancel()
+    session.cancel_task()
     assert window.pages.currentWidget() == window.debrief
     assert window.play.branches is tree
     assert not window.play.watching
@@ -631,7 +631,7 @@ def test_canceling_the_reference_keeps_the_run(hands: WindowUser) -> None:
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 0
     assert session.history is not None
-    assert session.show_moment(session.history.drill.tick // 2)
+    assert session.show_time(session.history.drill.tick // 2)
 
 
 @pytest.mark.slow
@@ -646,10 +646,10 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: WindowUser,
     assert tree is not None
     session.host.at_once_s = 0.0
     window.play.branch_at(hands.drill.tick)
-    assert session.loading
+    assert session.is_loading
     assert not session.apply_input("power-off SERVER_A")
     assert "being replayed" in window.notice.text
-    session.cancel()
+    session.cancel_task()
     assert tree.list_names() == ["main", "branch 1"]
     window.play.branch_at(hands.drill.tick)
     hands.finish_search()
@@ -665,8 +665,8 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     play_with_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
-    assert window.debriefing._analysis.running, "it has begun"
-    assert not window.session.busy, "and nothing waits for it"
+    assert window.debriefing._analysis.is_running, "it has begun"
+    assert not window.session.is_busy, "and nothing waits for it"
     assert window.loading.isHidden()
     assert "Not passed" in read_label_texts(require(window.debrief))
     assert "Looking for the biggest mistake…" in read_label_texts(require(window.debrief))
@@ -681,7 +681,7 @@ def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: WindowUser) -
     hands.qtbot.waitUntil(lambda: require(window.debrief.model).regret_analysis is not None, timeout=60_000)
     account = require(require(window.debrief.model).regret_analysis)
     assert account.curve
-    assert require(window.debrief.model).is_provisional == window.debriefing._analysis.running
+    assert require(window.debrief.model).is_provisional == window.debriefing._analysis.is_running
     hands.finish_analysis()
     assert "Analysis finished" in read_label_texts(window.debrief)
 
@@ -722,21 +722,21 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: WindowUser) 
     hands.finish_analysis()
     verdict = require(require(window.debrief.model).build_verdict())
     window.debrief.best_continuation_wanted.emit(verdict.lesson)
-    hands.qtbot.waitUntil(lambda: window.session.looking_back)
+    hands.qtbot.waitUntil(lambda: window.session.is_showing_past)
     assert window.play.best is not None
     assert window.replay.bar.go_on.isVisible()
     tick_now = hands.drill.tick
-    window.replay.step(1)
+    window.replay.step_solution(1)
     assert hands.drill.tick >= tick_now
     lines = [item.line for item in hands.drill.journal]
     hands.click_widget(window.replay.bar.go_on)
-    hands.qtbot.waitUntil(lambda: not window.session.looking_back)
+    hands.qtbot.waitUntil(lambda: not window.session.is_showing_past)
     assert [item.line for item in hands.drill.journal][: len(lines)] == lines
     assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
     assert window.play.run_id is not None
     assert window.session.speed == 1.0, "at which a person can do something"
     assert window.notice.text.startswith("Resumed at ")
-    window.progress.show()
+    window.progress.show_progress()
     assert not window.notice.text
     window.navigation.return_from_page()
     window.play.branch_at(hands.drill.tick)

@@ -93,7 +93,7 @@ def leave_a_run(hands: WindowUser) -> Drill:
     """Play the lab for a while and go home without ending it."""
     window = hands.window
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     hands.run_frames(3.0)
     window.session.apply_input("cut SERVER_A SERVER_W")
     hands.run_frames(2.0)
@@ -156,7 +156,7 @@ def test_a_full_disk_undoes_the_input_and_reports_it(
 ) -> None:
     window = hands.window
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     hands.run_frames(2.0)
     before = hands.drill.compute_state_hash()
 

@@ -100,15 +100,15 @@ def test_the_edited_text_can_be_played(hands: WindowUser, page: ScenarioEditor) 
     window = hands.window
     assert window.pages.currentWidget() == window.brief
     assert window.windowTitle().startswith("Mine: The mirror restarts")
-    window.brief.started.emit("practice")
-    assert window.session.live is not None
-    assert window.session.live.scenario.title == "Mine: The mirror restarts"
+    window.brief.start_wanted.emit("practice")
+    assert window.session.live_drill is not None
+    assert window.session.live_drill.scenario.title == "Mine: The mirror restarts"
 
 
 def test_a_saved_scenario_is_listed_and_needs_no_review(hands: WindowUser, page: ScenarioEditor) -> None:
     file = scenario_files.get_user_scenario_folder() / "my-mirror.toml"
     file.parent.mkdir(parents=True)
-    hands.window.editing.write(file)
+    hands.window.editing.write_file(file)
     assert file.read_text(encoding="utf-8") == page.text.toPlainText()
     assert not page.has_unsaved_changes
     assert page.file_name == "my-mirror.toml"
@@ -123,7 +123,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: WindowUser, page:
 
 
 def test_an_unwritable_folder_keeps_the_text(hands: WindowUser, page: ScenarioEditor, tmp_path: Path) -> None:
-    hands.window.editing.write(tmp_path / "missing" / "x.toml")
+    hands.window.editing.write_file(tmp_path / "missing" / "x.toml")
     assert "cannot be written" in hands.window.notice.text
     assert page.has_unsaved_changes or page.file is None
 
@@ -140,7 +140,7 @@ def test_a_draft_survives_a_kill(
     qtbot.keyClicks(page.text, "Unsaved ")
     qtbot.waitUntil(lambda: is_drafted(profile, "Unsaved The mirror restarts"))
     second_window = show_window(qtbot, profile, store)  # The first window is not closed, as after a kill.
-    second_window.editing.show()
+    second_window.editing.show_editor()
     assert 'title = "Unsaved The mirror restarts"' in second_window.editing.page.text.toPlainText()
     assert second_window.editing.page.has_unsaved_changes
     assert "editor" not in second_window.console.list_drafts()
@@ -175,7 +175,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     assert page.file_name == "no-witness-copy.toml"
     file = scenario_files.get_user_scenario_folder() / "mine.toml"
     file.parent.mkdir(parents=True)
-    window.editing.write(file)
+    window.editing.write_file(file)
     window.show_home()
     assert open_in_editor("mine") == "Edit"
     assert page.file == file
@@ -228,15 +228,15 @@ def test_a_draft_of_a_copy_keeps_its_name(
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.save_draft()
     second_window = show_window(qtbot, profile, store)  # The first window is not closed, as after a kill.
-    second_window.editing.show()
+    second_window.editing.show_editor()
     assert second_window.editing.page.file_name == "planned-failover-copy.toml"
 
 
 @pytest.mark.slow
 def test_the_last_run_becomes_a_text(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
-    drill = window.session.live
+    window.brief.start_wanted.emit("lab")
+    drill = window.session.live_drill
     assert drill is not None
     for line, end_tick in (
         ("power-off SERVER_B", drill.tick),
@@ -248,7 +248,7 @@ def test_the_last_run_becomes_a_text(hands: WindowUser, window: OpenWindow) -> N
         while drill.tick < end_tick:
             window.session.on_frame(1000.0)
     window.show_home()
-    window.editing.show()
+    window.editing.show_editor()
     window.editing.page.tools["edit.record"].trigger()
     text = tomllib.loads(window.editing.page.text.toPlainText())
     assert [fault["do"] for fault in text["timeline"]] == ["power-off SERVER_B", "cut SERVER_A SERVER_W"]
@@ -262,8 +262,8 @@ def test_the_last_run_becomes_a_text(hands: WindowUser, window: OpenWindow) -> N
 @pytest.mark.slow
 def test_a_running_exam_is_not_shown_as_a_text(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("automatic-failover")
-    window.brief.started.emit("exam")
-    window.editing.show()
+    window.brief.start_wanted.emit("exam")
+    window.editing.show_editor()
     before = window.editing.page.text.toPlainText()
     window.editing.page.tools["edit.record"].trigger()
     assert window.editing.page.text.toPlainText() == before
@@ -482,7 +482,7 @@ def test_undo_works_from_the_timeline_and_the_text(hands: WindowUser, page: Scen
 
 def save_as(hands: WindowUser, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
-    hands.window.editing.save_as()
+    hands.window.editing.save_scenario_as()
 
 
 def test_a_shipped_scenario_is_never_overwritten(

@@ -18,7 +18,7 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     window.desk.focus_view("console")
     return window
@@ -31,7 +31,7 @@ def choose_file(monkeypatch: pytest.MonkeyPatch, dialog_name: str, file: Path, k
 def test_a_script_is_saved_and_reopened(
     qtbot: Any, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = lab.console.current
+    window = lab.console.front_window
     assert window is not None
     window.editor.setPlainText("SELECT 1\n")
     choose_file(monkeypatch, "getSaveFileName", tmp_path / "mine", "Scripts (*.sql)")
@@ -40,7 +40,7 @@ def test_a_script_is_saved_and_reopened(
     assert str(tmp_path / "mine.sql") in lab.notice.text
     choose_file(monkeypatch, "getOpenFileName", tmp_path / "mine.sql")
     lab.console.tools["open"].trigger()
-    current_query = lab.console.current
+    current_query = lab.console.front_window
     assert current_query is not None
     assert current_query is not window
     assert (current_query.server, current_query.editor.toPlainText()) == (window.server, "SELECT 1\n")
@@ -55,7 +55,7 @@ def test_a_script_is_dropped_on_the_window_without_a_drill(window: OpenWindow, t
 def test_results_are_saved_to_a_file(
     qtbot: Any, hands: WindowUser, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window = lab.console.current
+    window = lab.console.front_window
     assert window is not None
     qtbot.keyClick(window.editor, Qt.Key.Key_F, CTRL | SHIFT)
     assert "Nothing has been executed" in lab.notice.text
@@ -74,7 +74,7 @@ def test_results_are_saved_to_a_file(
 def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     qtbot: Any, hands: WindowUser, lab: OpenWindow
 ) -> None:
-    first = lab.console.current
+    first = lab.console.front_window
     assert first is not None
     first.editor.setPlainText("my text")
     qtbot.keyClick(first.editor, Qt.Key.Key_1, CTRL)
@@ -86,18 +86,18 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     second = lab.console.open_query("SERVER_B")
     assert second is not None
     qtbot.keyClick(second.editor, Qt.Key.Key_Tab, CTRL)
-    assert lab.console.current is first
+    assert lab.console.front_window is first
     assert second.editor.toPlainText() == ""
 
 
 def test_rows_of_a_log_are_saved_to_a_file(
     hands: WindowUser, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trace: Any = lab.desk.view("trace")
+    trace: Any = lab.desk.get_view("trace")
     lab.desk.focus_view("trace")  # no mirroring state has changed yet
     next(act for act in trace.table.actions() if act.text().startswith("Save these rows")).trigger()
     assert lab.notice.text == "No rows to save."
-    log: Any = lab.desk.view("error_log")
+    log: Any = lab.desk.get_view("error_log")
     lab.desk.focus_view("error_log")
     save = next(action for action in log.table.actions() if action.text().startswith("Save these rows"))
     lab.session.apply_input("power-off SERVER_B")

@@ -46,12 +46,12 @@ def test_the_program_continues_and_names_the_error_log(
 ) -> None:
     window = hands.window
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.apply_input("power-off SERVER_W")
     window.session.play()
     raise_in(errors)
     assert printed_lines == ["KeyError('boom')"]
-    assert not window.session.running
+    assert not window.session.is_running
     (box,) = list_message_boxes(hands)
     assert "KeyError('boom')" in box.text()
     log = (tmp_path / "errors.log").read_text("utf-8")
@@ -87,7 +87,7 @@ def test_an_exception_in_a_slot_does_not_end_the_program(
 ) -> None:
     monkeypatch.setattr(sys, "excepthook", errors)
     hands.window.select_drill("ag-lab")
-    hands.window.brief.started.emit("lab")
+    hands.window.brief.start_wanted.emit("lab")
     window_count = len(hands.window.console.list_windows())
     hands.window.topology.server_opened.emit("FSW")
     assert len(hands.window.console.list_windows()) == window_count

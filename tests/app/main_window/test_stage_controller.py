@@ -53,7 +53,7 @@ def staged_window(
 
 def start_drill(window: OpenWindow, name: str, mode: str) -> None:
     window.select_drill(name)
-    window.brief.started.emit(mode)
+    window.brief.start_wanted.emit(mode)
     window.topology.setFocus()
 
 
@@ -94,9 +94,9 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     ]  # fmt: skip
     assert stage.isVisible()
     assert not window.desk.isVisible()
-    assert not window.session.running, "the clock waits until the result was seen"
+    assert not window.session.is_running, "the clock waits until the result was seen"
     assert window.session.speed == 1.0
-    (failover,) = window.session.live.build_report()["failovers"]
+    (failover,) = window.session.live_drill.build_report()["failovers"]
     assert stage.view.failover == f"{failover['failover_s']:.2f}"
     assert stage.view.duration_gauge[1] == failover["published_s"]
     press_key(qtbot, Qt.Key.Key_Left)
@@ -109,14 +109,14 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     press_key(qtbot, Qt.Key.Key_R)
     assert stage.view.heading.startswith("Detection")
     qtbot.waitUntil(lambda: stage.view.elapsed != "0.00")
-    inputs = list(window.session.live.journal)
+    inputs = list(window.session.live_drill.journal)
     press_key(qtbot, Qt.Key.Key_Escape)
     QApplication.processEvents()
     assert window.desk.isVisible()
-    assert window.session.running
+    assert window.session.is_running
     assert {name: dock.geometry() for name, dock in window.desk.docks.items()} == docks
     assert window.topology.hasFocus()
-    assert window.session.live.journal == inputs
+    assert window.session.live_drill.journal == inputs
     qtbot.keyClick(window, Qt.Key.Key_F12)
     assert stage.isVisible()
     assert stage.view.heading.startswith("Detection")
@@ -313,13 +313,13 @@ def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWi
     start_drill(staged_window, "forced-service", "practice")
     staged_window.session.pause()
     for _ in range(4_000):
-        if not staged_window.session.busy:
+        if not staged_window.session.is_busy:
             staged_window.actions_by_name["time.next_event"].trigger()
         staged_window.session.on_frame(50.0)
         if "no automatic failover" in staged_window.notice.text:
             break
     assert "no automatic failover" in staged_window.notice.text
-    assert not staged_window.session.running
+    assert not staged_window.session.is_running
 
 
 def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:
@@ -343,7 +343,7 @@ def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindo
     assert {row.name for row in view.rows if not row.is_met} >= {"A witness is configured", "Safety is FULL"}
     press_key(qtbot, Qt.Key.Key_Escape)
     assert staged_window.desk.isVisible()
-    assert staged_window.session.running
+    assert staged_window.session.is_running
 
 
 @pytest.fixture(params=[language.ENGLISH, language.GERMAN])

@@ -32,7 +32,7 @@ A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B"
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     window.topology.setFocus()
     return window
@@ -50,11 +50,11 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
     assert text == "nobody asked this one"
     lab.show_home()
     lab.select_drill("automatic-failover")
-    lab.brief.started.emit("practice")
+    lab.brief.start_wanted.emit("practice")
     assert topology.list_notes() == []
     lab.show_home()
     lab.select_drill("lab")
-    lab.brief.started.emit("lab")
+    lab.brief.start_wanted.emit("lab")
     assert [note[0] for note in topology.list_notes()] == ["nobody asked this one"]
     topology.setFocus()
     get_scene(topology).notes[0].setSelected(True)
@@ -127,8 +127,8 @@ def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindo
 def test_the_menu_of_a_server_opens_a_query_there(hands: WindowUser, lab: OpenWindow) -> None:
     menu = hands.open_context_menu(B)
     hands.choose_menu_item(menu, "New query on SERVER_B")
-    assert lab.console.current is not None
-    assert lab.console.current.server == "SERVER_B"
+    assert lab.console.front_window is not None
+    assert lab.console.front_window.server == "SERVER_B"
 
 
 def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: WindowUser, lab: OpenWindow) -> None:
@@ -165,7 +165,7 @@ def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> Non
 @pytest.fixture
 def large_lab_window(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.show_brief(build_lab_of(30))
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     return window
 
@@ -259,6 +259,6 @@ def test_invalid_stored_notes_are_ignored(qtbot: Any, store: WindowSettings, pro
     store.set(settings.TOPOLOGY_NOTES, '{"lab": [["kept", 1, 2], ["no place"], 7], "x": 3}')
     window = show_window(qtbot, profile, store)
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     assert [note[0] for note in window.topology.list_notes()] == ["kept"]
     assert isinstance(window.session.drill, Drill)

@@ -18,7 +18,7 @@ from tests.open_window import OpenWindow
 @pytest.fixture
 def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.pause()
     return window
 
@@ -42,7 +42,7 @@ def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: WindowUse
     assert lab.session.drill is not None
     assert lab.session.drill.is_condition_met("Sales on SERVER_B is PRINCIPAL")
     assert 1.0 < lab.session.drill.world.t_s < 10.0
-    assert not lab.session.running
+    assert not lab.session.is_running
 
 
 def test_a_condition_is_checked_while_typing(qtbot: Any, lab: OpenWindow) -> None:
@@ -59,7 +59,7 @@ def test_a_condition_is_checked_while_typing(qtbot: Any, lab: OpenWindow) -> Non
 def test_a_condition_that_is_already_true_is_reported(lab: OpenWindow) -> None:
     lab.session.run_until("Sales is SYNCHRONIZED")
     assert "already" in lab.notice.text
-    assert not lab.session.busy
+    assert not lab.session.is_busy
 
 
 def test_the_next_alarm_is_an_error_in_a_log(hands: WindowUser, lab: OpenWindow) -> None:

@@ -42,7 +42,7 @@ def start_drill(hands: WindowUser, name: str) -> None:
     assert window.pages.currentWidget() is window.brief
     hands.click_widget(find_button(require(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
-    assert window.session.running
+    assert window.session.is_running
 
 
 def type_sql(hands: WindowUser, server: str, batch: str) -> None:
@@ -69,7 +69,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: WindowUser, profile: Pr
         hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
     )
     hands.run_frames(2.0, lambda: any(event.kind == "sql_done" for event in hands.drill.events))
-    results = window.console.current
+    results = window.console.front_window
     assert results is not None
     assert "PRINCIPAL" in str(
         [read_field(event, "results") for event in hands.drill.events if event.kind == "sql_done"]
@@ -148,7 +148,7 @@ def test_a_drill_is_played_by_keyboard(hands: WindowUser) -> None:
     hands.finish_search()
     assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_EVENT_KINDS
     hands.press_key(Key.Key_2, Mod.AltModifier)
-    current = window.console.current
+    current = window.console.front_window
     assert current is not None
     hands.qtbot.keyClicks(current.editor, "PRINT 'seen'")
     hands.press_key(Key.Key_F5, target=current.editor)
@@ -204,7 +204,7 @@ def test_a_mistake_is_retried_and_the_reference_shown(hands: WindowUser, profile
     assert [line.text.split()[:2] for line in journal_kept] == [["30", "rewind"], ["30", "finish"]]
     window.debrief.solution_wanted.emit()
     assert window.pages.currentWidget() is window.desk_page
-    live_run = window.session.live
+    live_run = window.session.live_drill
     assert live_run is not None
     assert live_run.compute_score().total >= 95.0
     for number, item in enumerate(live_run.journal, start=1):  # every step shows its reason

@@ -39,7 +39,7 @@ Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 def play_lab(hands: WindowUser, seconds: float = 1.0) -> World:
     hands.window.select_drill("lab")
-    hands.window.brief.started.emit("lab")
+    hands.window.brief.start_wanted.emit("lab")
     hands.run_frames(seconds)
     return hands.drill.world
 
@@ -163,10 +163,10 @@ def test_text_can_be_enlarged(hands: WindowUser, store: WindowSettings) -> None:
     QApplication.processEvents()
     assert window.picker.font().pointSizeF() == pytest.approx(before * 1.1)
     store.set(settings.FONT_SCALE, settings.FONT_SCALES[-2])
-    window.appearance.step_font(1)
+    window.appearance.step_font_scale(1)
     assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
     with hands.qtbot.assertNotEmitted(window.appearance.changed):
-        window.appearance.step_font(1)
+        window.appearance.step_font_scale(1)
     assert store.get(settings.FONT_SCALE) == settings.FONT_SCALES[-1]
     hands.press_key(Key.Key_0, Mod.ControlModifier)
     QApplication.processEvents()
@@ -227,7 +227,7 @@ def test_a_layout_is_stored_per_profile_and_can_be_reset(
 def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None:
     state = window.desk.saveState(999)
     window.desk.docks["charts"].close()
-    window.desk.restore(state, LEARNER_PROFILE)
+    window.desk.restore_layout(state, LEARNER_PROFILE)
     assert "charts" in open_docks(window)
 
 
@@ -261,7 +261,7 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: WindowUser, profile:
     window = hands.window
     for name in ("lab", "automatic-failover"):
         window.select_drill(name)
-        window.brief.started.emit("lab" if name == "lab" else "exam")
+        window.brief.start_wanted.emit("lab" if name == "lab" else "exam")
         hands.run_frames(1.0)
         window.session.apply_input("finish")
     window.show_history()
@@ -278,7 +278,7 @@ def test_unsent_queries_survive_a_restart(
 ) -> None:
     window = hands.window
     play_lab(hands)
-    query = window.console.current
+    query = window.console.front_window
     assert query is not None
     query.editor.setFocus()
     hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
@@ -361,19 +361,19 @@ def test_an_exam_hides_truth_views_and_restores_them_afterwards(
     play_lab(hands)
     default_docks = open_docks(window)
     window.select_drill("automatic-failover")
-    window.brief.started.emit("exam")
+    window.brief.start_wanted.emit("exam")
     hands.run_frames(2.0)
     assert default_docks - open_docks(window) == {"timing", "events"} & default_docks
     window.desk.focus_view("events")
     assert "events" not in open_docks(window)
     window.timeline.time_clicked.emit(1.0)
-    assert not window.session.looking_back
+    assert not window.session.is_showing_past
     assert "cannot be rewound" in window.notice.text
     window.appearance.store_layout()
     play_lab(hands)
     assert open_docks(window) == default_docks
     window.timeline.time_clicked.emit(0.5)
-    assert window.session.looking_back
+    assert window.session.is_showing_past
 
 
 @pytest.mark.slow
@@ -398,7 +398,7 @@ def test_views_of_a_large_world_are_updated_in_turn_at_high_speed(
 ) -> None:
     window = hands.window
     window.show_brief(build_lab_of(20))
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     visible_names = {name for name, view in window.desk.views.items() if view.isVisible()}
     views_shown: list[str] = []
     for name, view in window.desk.views.items():
@@ -428,8 +428,8 @@ def test_a_slow_page_shows_that_it_is_working(
         "start": window.show_home,
         "brief": lambda: window.select_drill("lab"),
         "desk": lambda: window.start_drill("lab"),
-        "progress": window.progress.show,
-        "editor": window.editing.show,
+        "progress": window.progress.show_progress,
+        "editor": window.editing.show_editor,
     }
     window.select_drill("lab")
     signs: list[Qt.CursorShape | None] = []
@@ -462,7 +462,7 @@ def test_invalid_positions_and_notes_are_ignored(
     store.set(settings.TOPOLOGY_NOTES, stored.replace("{", '[["x",', 1))
     window = show_window(qtbot, profile, store)
     window.select_drill("lab")
-    window.brief.started.emit("lab")
-    assert window.session.live is not None
+    window.brief.start_wanted.emit("lab")
+    assert window.session.live_drill is not None
     assert window.topology.list_notes() == []
     assert len(get_scene(window.topology).nodes) > 3

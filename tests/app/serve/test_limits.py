@@ -144,7 +144,7 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
 
 
 def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "USERS_MAX", 3)
+    monkeypatch.setattr(listeners, "LOGGED_IN_CONNECTIONS_MAX", 3)
 
     async def check_site() -> None:
         async with serve_site("lab") as site:
@@ -163,7 +163,7 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
 
 
 def test_silent_connections_block_no_other_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
+    monkeypatch.setattr(listeners, "PENDING_LOGINS_MAX", 20)
 
     async def check_site() -> None:
         async with serve_site("lab") as site:

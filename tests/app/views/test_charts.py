@@ -33,7 +33,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 def append_samples(run: Any, seconds: int, log: int = 0, **values: Any) -> None:
     """Append *seconds* samples, one per second; *values* maps counters to numbers or arrays."""
-    rooms = run.samples.reserve(seconds, log + 1, log + 1)
+    rooms = run.samples.reserve_entries(seconds, log + 1, log + 1)
     for room, names in zip(rooms, (SOURCE_COUNTERS, STREAM_COUNTERS), strict=True):
         room[:seconds] = 0.0
         for name in set(values).intersection(names):

@@ -98,16 +98,16 @@ def show_batch(console: Any, messages: Any = (), results: Any = (), ticks: int =
 )
 def test_run_keys_send_the_whole_text(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
     text = "SELECT 1   \n\n  FROM t -- x\nGO\n"
-    console.current.editor.setPlainText(text)
-    qtbot.keyClick(console.current.editor, key, modifiers)
+    console.front_window.editor.setPlainText(text)
+    qtbot.keyClick(console.front_window.editor, key, modifiers)
     window, batch = parse_last_line(console)
     assert window == "SERVER_A"
     assert [line.rstrip() for line in batch.splitlines()] == ["SELECT 1", "", "  FROM t -- x", "GO"]
-    assert console.current.busy
+    assert console.front_window.is_busy
 
 
 def test_only_the_selection_runs(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("DROP DATABASE Sales\nSELECT 2\nSELECT 3")
     editor.go_to_line(2)
     qtbot.keyClick(editor, Key.Key_F5)
@@ -115,16 +115,16 @@ def test_only_the_selection_runs(qtbot: Any, console: Any) -> None:
 
 
 def test_an_empty_or_busy_window_sends_nothing(qtbot: Any, console: Any) -> None:
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     assert console.lines == []
-    console.current.editor.setPlainText("WAITFOR DELAY '00:00:10'")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("WAITFOR DELAY '00:00:10'")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     assert len(console.lines) == 1
 
 
 def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     qtbot.keyClick(editor, Key.Key_Pause, ALT)
     assert console.lines == []
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
@@ -136,7 +136,7 @@ def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
 
 def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, console: Any) -> None:
     """Escape closes lists and find bars. One more press must not roll back a restore."""
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
     console.add_events([build_start_event(*parse_last_line(console))])
@@ -146,29 +146,29 @@ def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, cons
 
 
 def test_a_waiting_batch_shows_simulated_time(qtbot: Any, console: Any, world: Any) -> None:
-    console.current.editor.setPlainText("WAITFOR DELAY '00:01:10'")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("WAITFOR DELAY '00:01:10'")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     console.add_events([build_start_event(*parse_last_line(console))])
     world.tick = 1200 + 6500
     console.show_world(world)
-    assert "Executing query" in find_child(console.current, QLabel, "state").text()
-    assert "00:01:05" in find_child(console.current, QLabel, "facts").text()
+    assert "Executing query" in find_child(console.front_window, QLabel, "state").text()
+    assert "00:01:05" in find_child(console.front_window, QLabel, "facts").text()
     console.add_events([build_end_event(*parse_last_line(console), ticks=7000)])
-    assert "00:01:10" in find_child(console.current, QLabel, "facts").text()
-    assert not console.current.busy
+    assert "00:01:10" in find_child(console.front_window, QLabel, "facts").text()
+    assert not console.front_window.is_busy
 
 
 def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
-    assert console.current.results.messages.toPlainText() == "Commands completed successfully."
-    assert "Parsed without errors" in find_child(console.current, QLabel, "state").text()
+    assert console.front_window.results.messages.toPlainText() == "Commands completed successfully."
+    assert "Parsed without errors" in find_child(console.front_window, QLabel, "state").text()
     editor.setPlainText("SELECT 1\nGO\n\nALTER DATABASE Sales SET PARTNER FALLOVER")
     qtbot.keyClick(editor, Key.Key_F5, CTRL)
-    text = console.current.results.messages.toPlainText()
+    text = console.front_window.results.messages.toPlainText()
     assert text.startswith("Msg 102, Level 15, State 1, Server SERVER_A, Line 2")
-    assert "with errors" in find_child(console.current, QLabel, "state").text()
+    assert "with errors" in find_child(console.front_window, QLabel, "state").text()
     assert console.lines == []
 
 
@@ -187,26 +187,26 @@ def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
 
 
 def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("SELECT 1")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET, {"columns": [""], "rows": []}])
-    results = console.current.results
+    results = console.front_window.results
     assert results.isVisible()
     assert results.tabText(results.currentIndex()) == "Results"
     first, second = results.grids
     assert [first.table.index(1, column).data() for column in (0, 1)] == ["Orders", "NULL"]
     assert second.table.columns[0].title == "(No column name)"
-    assert "2 rows" in find_child(console.current, QLabel, "facts").text()
+    assert "2 rows" in find_child(console.front_window, QLabel, "facts").text()
     assert "(2 rows affected)" in results.messages.toPlainText()
 
 
 def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("USE Sales")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("USE Sales")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     show_batch(
         console, [build_message("hello"), build_message("Database Sales is enabled.", 955, 14, line=1)]
     )
-    results = console.current.results
+    results = console.front_window.results
     assert results.tabText(results.currentIndex()) == "Messages"
     assert not results.isTabVisible(0)
     messages = results.messages
@@ -221,20 +221,20 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
     ]
     tokens = theme.get_theme_tokens(messages.palette())
     assert colors == [tokens.text, tokens.bad, tokens.bad]
-    assert "completed with errors" in find_child(console.current, QLabel, "state").text()
+    assert "completed with errors" in find_child(console.front_window, QLabel, "state").text()
 
 
 def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("WAITFOR DELAY '00:10:00'")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("WAITFOR DELAY '00:10:00'")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     show_batch(console, [build_message("Query was cancelled by user.", 0, 11)])
-    assert console.current.results.messages.toPlainText() == "Query was cancelled by user."
-    assert "Query was cancelled" in find_child(console.current, QLabel, "state").text()
+    assert console.front_window.results.messages.toPlainText() == "Query was cancelled by user."
+    assert "Query was cancelled" in find_child(console.front_window, QLabel, "state").text()
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
     """Error lines are counted from the start of the executed selection, here line 3."""
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("SELECT 1\nGO\nSELECT 2\nUSE Nowhere\n")
     editor.go_to_line(3)
     cursor = editor.textCursor()
@@ -243,19 +243,19 @@ def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> 
     editor.setTextCursor(cursor)
     qtbot.keyClick(editor, Key.Key_F5)
     show_batch(console, [build_message("Database 'Nowhere' does not exist.", 911, 16, line=2)])
-    messages = console.current.results.messages
+    messages = console.front_window.results.messages
     place = messages.cursorRect(QTextCursor(messages.document().findBlockByNumber(1))).center()
     qtbot.mouseDClick(messages.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert editor.textCursor().blockNumber() == 3
 
 
 def test_results_to_text_can_be_toggled(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_T, CTRL)
     qtbot.keyClick(editor, Key.Key_F5)
     show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET])
-    results = console.current.results
+    results = console.front_window.results
     page = results.currentWidget().currentWidget()
     assert page.toPlainText().splitlines() == [
         "name   role",
@@ -270,20 +270,20 @@ def test_results_to_text_can_be_toggled(qtbot: Any, console: Any) -> None:
 
 
 def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5)
     show_batch(console, results=[RESULT_SET])
     qtbot.keyClick(editor, Key.Key_R, CTRL)
-    assert not console.current.results.isVisible()
+    assert not console.front_window.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
-    assert console.current.results.isVisible()
-    text, grid = find_child(console.current, QSplitter, "split").sizes()
+    assert console.front_window.results.isVisible()
+    text, grid = find_child(console.front_window, QSplitter, "split").sizes()
     assert text == pytest.approx(2 / 3 * grid, abs=4), "the query keeps two fifths of the height"
 
 
 def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
-    window = console.current
+    window = console.front_window
     window.editor.setPlainText("SELECT 1")
     qtbot.keyClick(window.editor, Key.Key_F5)
     show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET])
@@ -298,9 +298,9 @@ def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
 
 
 def test_every_window_has_a_unique_name(qtbot: Any, console: Any) -> None:
-    qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
+    qtbot.keyClick(console.front_window.editor, Key.Key_N, CTRL)
     console.open_query("SERVER_B")
-    qtbot.keyClick(console.current.editor, Key.Key_N, CTRL)
+    qtbot.keyClick(console.front_window.editor, Key.Key_N, CTRL)
     assert list(console.list_drafts()) == ["SERVER_A", "SERVER_A#2", "SERVER_B", "SERVER_B#2"]
     console.tabs.close_window(console.list_windows()[0])
     console.open_query("SERVER_A")
@@ -308,7 +308,7 @@ def test_every_window_has_a_unique_name(qtbot: Any, console: Any) -> None:
 
 
 def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
-    first = console.current
+    first = console.front_window
     first.editor.setPlainText("SELECT 1")
     qtbot.keyClick(first.editor, Key.Key_F5)
     line = console.lines[-1]
@@ -319,7 +319,7 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     )
     assert first.results.grids
     assert not second.results.grids
-    assert not first.busy
+    assert not first.is_busy
 
 
 def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
@@ -328,7 +328,7 @@ def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
     console.add_events(
         [build_start_event("SERVER_A", batch), build_end_event("SERVER_A", batch, results=[RESULT_SET])]
     )
-    assert not console.current.results.grids
+    assert not console.front_window.results.grids
     assert console.history.model.total == 0
 
 
@@ -347,7 +347,7 @@ def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: An
         ]
     )
     assert console.history.model.total == 1
-    assert len(console.current.results.grids) == 1
+    assert len(console.front_window.results.grids) == 1
 
 
 def test_the_status_band_has_the_servers_color(console: Any) -> None:
@@ -356,12 +356,12 @@ def test_the_status_band_has_the_servers_color(console: Any) -> None:
     bands = [find_child(window, QLabel, "band").styleSheet() for window in console.list_windows()]
     assert tokens.get_server_color(0).name() in bands[0]
     assert tokens.get_server_color(1).name() in bands[1]
-    assert "SERVER_B" in find_child(console.current, QLabel, "band").text()
+    assert "SERVER_B" in find_child(console.front_window, QLabel, "band").text()
 
 
 def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("SELECT precious")
-    qtbot.keyClick(console.current.editor, Key.Key_F4, CTRL)
+    console.front_window.editor.setPlainText("SELECT precious")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F4, CTRL)
     assert console.list_windows() == []
     find_child(console, QMenu, "new").aboutToShow.emit()
     last = find_child(console, QMenu, "new").actions()[-1]
@@ -371,16 +371,16 @@ def test_a_closed_text_can_be_reopened(qtbot: Any, console: Any) -> None:
 
 
 def test_closing_a_busy_window_cancels_the_batch(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
-    console.tabs.close_window(console.current)
+    console.front_window.editor.setPlainText("WAITFOR DELAY '00:01:00'")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
+    console.tabs.close_window(console.front_window)
     assert console.lines[-1] == "cancel SERVER_A"
 
 
 def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
     drafts = []
     console.drafts_changed.connect(lambda: drafts.append(console.list_drafts()))
-    qtbot.keyClicks(console.current.editor, "SELECT")
+    qtbot.keyClicks(console.front_window.editor, "SELECT")
     assert drafts[-1] == {"SERVER_A": "SELECT"}
     second_console = QueryConsole()
     qtbot.addWidget(second_console)
@@ -390,14 +390,14 @@ def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
 
 
 def test_another_time_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
-    console.current.editor.setPlainText("SELECT 1")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     show_batch(console, results=[RESULT_SET])
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     console.show_drill(run)
     assert console.list_drafts() == {"SERVER_A": "SELECT 1"}
-    assert not console.current.results.isVisible()
-    assert not console.current.busy
+    assert not console.front_window.results.isVisible()
+    assert not console.front_window.is_busy
     assert console.history.model.total == 0
 
 
@@ -412,23 +412,23 @@ def test_a_run_continued_elsewhere_fills_history_and_windows(console: Any, run: 
     ]
     console.show_drill(run)
     assert [batch.text for batch in console.history.model.rows] == ["SELECT 1"]
-    assert len(console.current.results.grids) == 1
+    assert len(console.front_window.results.grids) == 1
 
 
 def test_a_refused_line_frees_the_window_and_shows_the_reason(qtbot: Any, console: Any) -> None:
     console.show_refusal("something else was refused")
     console.requested.disconnect()
     console.requested.connect(lambda line: console.show_refusal("the drill has ended"))
-    console.current.editor.setPlainText("SELECT 1")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert not console.current.busy
-    assert console.current.results.messages.toPlainText() == "the drill has ended"
+    console.front_window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
+    assert not console.front_window.is_busy
+    assert console.front_window.results.messages.toPlainText() == "the drill has ended"
     console.show_refusal("something else was refused")
-    assert console.current.results.messages.toPlainText() == "the drill has ended"
+    assert console.front_window.results.messages.toPlainText() == "the drill has ended"
 
 
 def test_the_status_line_shortens_to_its_width(console: Any) -> None:
-    window = console.current
+    window = console.front_window
     window._parts = ["SERVER_A (9.0)", "CORP\\dba (51)", "Sales", "00:00:05   3 rows"]
     metrics, min_width = (
         find_child(window, QLabel, "facts").fontMetrics(),
@@ -436,33 +436,33 @@ def test_the_status_line_shortens_to_its_width(console: Any) -> None:
     )
     for shown_text in ("SERVER_A (9.0)   00:00:05   3 rows", "00:00:05   3 rows", "3 rows", ""):
         window.resize(min_width + metrics.horizontalAdvance(shown_text), window.height())
-        window._fit_facts()
+        window._fit_status_values()
         assert find_child(window, QLabel, "facts").text() == shown_text
 
 
 def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any) -> None:
-    assert "Not connected" in find_child(console.current, QLabel, "state").text()
+    assert "Not connected" in find_child(console.front_window, QLabel, "state").text()
     session = SqlSession(server="SERVER_A", spid=51, login="CORP\\dba", database="Sales")
     world.sessions["SERVER_A"] = Window(session=session)
     console.show_world(world)
-    assert "Connected" in find_child(console.current, QLabel, "state").text()
-    assert find_child(console.current, QLabel, "facts").text().split("   ") == [
+    assert "Connected" in find_child(console.front_window, QLabel, "state").text()
+    assert find_child(console.front_window, QLabel, "facts").text().split("   ") == [
         "SERVER_A (9.0)",
         "CORP\\dba (51)",
         "Sales",
     ]
-    assert "Sales" in find_child(console.current, QLabel, "band").text()
+    assert "Sales" in find_child(console.front_window, QLabel, "band").text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
     # The client has not detected the loss yet.
-    assert "Connected" in find_child(console.current, QLabel, "state").text()
-    console.current.clear_results()
+    assert "Connected" in find_child(console.front_window, QLabel, "state").text()
+    console.front_window.clear_results()
     console.show_world(world)
-    assert "Not connected" in find_child(console.current, QLabel, "state").text()
+    assert "Not connected" in find_child(console.front_window, QLabel, "state").text()
 
 
 def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, console: Any, run: Any) -> None:
-    console.current.editor.setPlainText("DROP DATABASE Sales")
+    console.front_window.editor.setPlainText("DROP DATABASE Sales")
     left = [ClosedWindow("SERVER_A", "DROP DATABASE Sales", "The last drill")]
     console.begin_run(run.world, {"SERVER_B": "SELECT 2", "SERVER_C": "SELECT 3"}, left)
     console.show_drill(run)
@@ -470,7 +470,7 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
     find_child(console, QMenu, "new").aboutToShow.emit()
     assert any("DROP DATABASE" in action.text() for action in find_child(console, QMenu, "new").actions())
     console.tabs.reopen_window(0)
-    assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
+    assert console.front_window.editor.toPlainText() == "DROP DATABASE Sales"
 
 
 def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run: Any, world: Any) -> None:
@@ -483,37 +483,37 @@ def test_windows_of_removed_servers_close_and_keep_their_texts(console: Any, run
 
 
 def test_f5_without_a_statement_shows_a_message(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("  ")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "nothing to execute" in find_child(console.current, QLabel, "state").text()
-    console.tabs.close_window(console.current)
+    console.front_window.editor.setPlainText("  ")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
+    assert "nothing to execute" in find_child(console.front_window, QLabel, "state").text()
+    console.tabs.close_window(console.front_window)
     with qtbot.waitSignal(console.message_ready, timeout=100) as blocker:
-        console.run()
+        console.run_front_text()
     assert "No SQL window" in blocker.args[0]
 
 
 def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
     console.open_query("SERVER_B", "SELECT 2")
-    console.current.editor.setFocus()
+    console.front_window.editor.setFocus()
     console.tools["close"].trigger()
-    assert console.current.window_id == "SERVER_A"
-    assert console.current.editor.hasFocus()
-    console.tabs.change_connection(console.current, "SERVER_B")
-    assert console.current.server == "SERVER_B"
-    assert console.current.editor.hasFocus()
+    assert console.front_window.window_id == "SERVER_A"
+    assert console.front_window.editor.hasFocus()
+    console.tabs.change_connection(console.front_window, "SERVER_B")
+    assert console.front_window.server == "SERVER_B"
+    assert console.front_window.editor.hasFocus()
 
 
 def test_closing_a_busy_window_asks_first(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    console.front_window.editor.setPlainText("WAITFOR DELAY '00:01:00'")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     with qtbot.waitSignal(console.busy_close_wanted, timeout=100) as blocker:
         console.tools["close"].trigger()
-    assert blocker.args == [console.current]
+    assert blocker.args == [console.front_window]
     assert not any(line.startswith("cancel") for line in console.lines)
 
 
 def test_the_database_of_a_connection_is_selected_from_a_list(qtbot: Any, console: Any) -> None:
-    box = console.current.databases
+    box = console.front_window.databases
     assert [box.itemText(row) for row in range(box.count())][:1] == ["master"]
     assert "Sales" in [box.itemText(row) for row in range(box.count())]
     box.textActivated.emit("Sales")
@@ -521,26 +521,26 @@ def test_the_database_of_a_connection_is_selected_from_a_list(qtbot: Any, consol
 
 
 def test_a_waiting_query_reports_the_paused_clock(qtbot: Any, console: Any) -> None:
-    console.current.editor.setPlainText("SELECT 1")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
-    assert "The clock is paused" not in find_child(console.current, QLabel, "state").text()
+    console.front_window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
+    assert "The clock is paused" not in find_child(console.front_window, QLabel, "state").text()
     console.tabs.show_running(False)
-    assert "The clock is paused" in find_child(console.current, QLabel, "state").text()
+    assert "The clock is paused" in find_child(console.front_window, QLabel, "state").text()
     console.tabs.show_running(True)
-    assert "The clock is paused" not in find_child(console.current, QLabel, "state").text()
+    assert "The clock is paused" not in find_child(console.front_window, QLabel, "state").text()
 
 
 def test_a_tab_is_named_after_its_file(console: Any) -> None:
-    console.tabs.show_file_name(console.current, "failover.sql")
+    console.tabs.show_file_name(console.front_window, "failover.sql")
     assert console.tabs.tabText(0) == "failover.sql – SERVER_A"
 
 
 def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, console: Any) -> None:
-    assert console.tools["run"] in console.current.editor.menu_actions
-    console.current.editor.setPlainText("SELECT 1")
-    qtbot.keyClick(console.current.editor, Key.Key_F5)
+    assert console.tools["run"] in console.front_window.editor.menu_actions
+    console.front_window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(console.front_window.editor, Key.Key_F5)
     show_batch(console, results=[RESULT_SET])
-    (grid,) = console.current.results.grids
+    (grid,) = console.front_window.results.grids
     assert console.tools["file"] in grid.actions()
 
 
@@ -549,7 +549,7 @@ def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, conso
 
 def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any) -> None:
     console.resize(60 * console.fontMetrics().height(), 500)  # This width has room for both side by side.
-    editor = console.current.editor
+    editor = console.front_window.editor
     for text, messages in (
         ("SELECT 1", [build_message("(1 row affected)")]),
         ("USE Sales\nSELECT 2", [build_message("No quorum.", 955, 14)]),
@@ -578,7 +578,7 @@ def test_a_snippet_is_inserted_with_its_placeholders(
 ) -> None:
     from app.views.console import history
 
-    console.current.editor.setPlainText("USE master")
+    console.front_window.editor.setPlainText("USE master")
     partner = next(
         action
         for menu in console.findChildren(QMenu)
@@ -596,7 +596,7 @@ def test_a_snippet_is_inserted_with_its_placeholders(
         return dialog.DialogCode.Accepted
 
     monkeypatch.setattr(history.TemplateParametersDialog, "exec", fill_dialog)
-    qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
+    qtbot.keyClick(console.front_window.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
     assert console.list_drafts() == {"SERVER_A": expected}
 

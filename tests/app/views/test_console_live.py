@@ -46,7 +46,7 @@ def console(qtbot: Any) -> QueryConsole:
 
 
 def run_batch(qtbot: Any, console: Any, text: str) -> Any:
-    window = console.current
+    window = console.front_window
     window.editor.setPlainText(text)
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
     console.show_world(console.world)
@@ -70,14 +70,14 @@ def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
 
 
 def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setPlainText("SELECT * FROM sys.database_mirroring_witnesses")
     cursor = editor.textCursor()
     cursor.setPosition(len("SELECT * FROM "))
     cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
     editor.setTextCursor(cursor)
     qtbot.keyClick(editor, Qt.Key.Key_F1, Qt.KeyboardModifier.AltModifier)
-    head, columns, *_ = console.current.results.grids
+    head, columns, *_ = console.front_window.results.grids
     assert head.table.index(0, 0).data() == "database_mirroring_witnesses"
     assert columns.table.index(0, 0).data() == "database_name"
     assert editor.toPlainText().startswith("SELECT"), "the text stays"
@@ -88,7 +88,7 @@ def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any
     run_batch(qtbot, console, "SELECT @@SERVERNAME")
     console.open_query("SERVER_W")
     console.tabs.setCurrentIndex(0)
-    first = console.current.editor
+    first = console.front_window.editor
     for key in (Qt.Key.Key_Home, Qt.Key.Key_Right):
         qtbot.keyClick(first, key)
     qtbot.keyClick(first, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
@@ -99,21 +99,21 @@ def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any
     find_child(console, QMenu, "servers").hide()
     to_b.trigger()
     assert [window.server for window in console.list_windows()] == ["SERVER_B", "SERVER_W"]
-    assert console.current.editor.toPlainText() == "SELECT @@SERVERNAME"
+    assert console.front_window.editor.toPlainText() == "SELECT @@SERVERNAME"
     assert console.tabs.closed == [], "it has gone on, nothing is lost"
-    assert console.current.editor.get_selected_text() == "E", "what was selected is"
-    console.current.editor.moveCursor(QTextCursor.MoveOperation.End)
-    qtbot.keyClick(console.current.editor, Qt.Key.Key_F5)
-    assert console.current.results.grids[0].table.index(0, 0).data() == "SERVER_B"
+    assert console.front_window.editor.get_selected_text() == "E", "what was selected is"
+    console.front_window.editor.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClick(console.front_window.editor, Qt.Key.Key_F5)
+    assert console.front_window.results.grids[0].table.index(0, 0).data() == "SERVER_B"
 
 
 def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: Any) -> None:
     window = run_batch(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
-    assert window.busy
+    assert window.is_busy
     advance_world(console, 5)
     assert "00:00:05" in find_child(window, QLabel, "facts").text()
     qtbot.keyClick(window.editor, Qt.Key.Key_Pause, Qt.KeyboardModifier.AltModifier)
-    assert not window.busy
+    assert not window.is_busy
     assert "cancelled" in window.results.messages.toPlainText()
     assert "late" not in window.results.messages.toPlainText()
 
@@ -154,7 +154,7 @@ def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     ],
 )
 def test_completion_uses_grammar_and_catalog(qtbot: Any, console: Any, typed: str, offered: str) -> None:
-    editor = console.current.editor
+    editor = console.front_window.editor
     editor.setFocus()
     qtbot.keyClicks(editor, typed)
     qtbot.keyClick(editor, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
@@ -195,7 +195,7 @@ def test_the_focus_moves_only_when_its_pane_closes(qtbot: Any, console: Any) -> 
 
 
 def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
-    window, ctrl = console.current, Qt.KeyboardModifier.ControlModifier
+    window, ctrl = console.front_window, Qt.KeyboardModifier.ControlModifier
     window.editor.setPlainText("    SELECT 1")
     qtbot.keyClick(window.editor, Qt.Key.Key_M, ctrl | Qt.KeyboardModifier.ShiftModifier)
     assert "no template parameters" in find_child(window, QLabel, "state").text()
@@ -203,8 +203,8 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(window.editor, Qt.Key.Key_X, ctrl)
     assert "(Ctrl+K, Ctrl+X) is not a command" in find_child(window, QLabel, "state").text()
     console.open_query("SERVER_B")
-    qtbot.keyClick(console.current.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
-    assert console.current is window
+    qtbot.keyClick(console.front_window.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
+    assert console.front_window is window
     assert window.editor.toPlainText() == "    SELECT 1", "the window before, and nothing is moved out"
 
 
@@ -234,7 +234,7 @@ def test_enter_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
 @pytest.mark.parametrize("key", [Qt.Key.Key_F5, Qt.Key.Key_F5 | Qt.KeyboardModifier.ControlModifier])
 def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, key: Any) -> None:
     """Messages count lines from the start of their batch, as in Management Studio."""
-    window = console.current
+    window = console.front_window
     misspelled_sql = "ALTER DATABASE Sales SET PARTNER FAILOVR"
     window.editor.setPlainText(
         f"-- checks\nPRINT 'a'\nGO\n:setvar x 1\nPRINT 'b'\n{misspelled_sql}\nGO\nPRINT 'c'"
@@ -251,7 +251,7 @@ def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, 
 
 def test_the_end_of_a_batch_is_announced(qtbot: Any, console: Any) -> None:
     announcements: list[str] = []
-    console.current.announcement_ready.connect(announcements.append)
+    console.front_window.announcement_ready.connect(announcements.append)
     run_batch(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
     run_batch(qtbot, console, "SELECT * FROM nowhere")
     assert announcements[0] == "Query executed successfully. 2 rows"
@@ -265,9 +265,9 @@ def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) ->
     assert console.history.table.hasFocus()
     qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
     assert not console.history.isVisible()
-    assert window.busy
+    assert window.is_busy
     qtbot.keyClick(window.editor, Qt.Key.Key_Pause, Qt.KeyboardModifier.AltModifier)
-    assert not window.busy
+    assert not window.is_busy
 
 
 def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
@@ -327,13 +327,13 @@ def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, sh
         qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2"
     )
     advance_world(console, 1.0)
-    first = console.current
+    first = console.front_window
     blocker = console.world.sessions[first.window_id].session.spid
     console.tabs.show_waits(shows_waits)
     console.open_query("SERVER_A")
     run_batch(qtbot, console, "USE Sales SELECT * FROM t")
     advance_world(console, 1.0)
     assert (
-        f"Blocked by session {blocker}." in find_child(console.current, QLabel, "state").text()
+        f"Blocked by session {blocker}." in find_child(console.front_window, QLabel, "state").text()
     ) is shows_waits
-    assert ("Executing query…" in find_child(console.current, QLabel, "state").text()) is not shows_waits
+    assert ("Executing query…" in find_child(console.front_window, QLabel, "state").text()) is not shows_waits

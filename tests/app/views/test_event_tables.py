@@ -89,7 +89,7 @@ def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
     log.add_events(LINES)
     qtbot.keyClicks(log.filter, "mirroring SALES")
     assert [row[2] for row in read_cells(log)] == ["Database mirroring is inactive for database 'Sales'."]
-    assert log.found.text() == "1 found"
+    assert log.match_count.text() == "1 found"
     log.add_events([build_log_event(6000, "SERVER_A", "Database mirroring is active with 'Sales'.")])
     assert len(read_cells(log)) == 2
     log.filter.clear()
@@ -239,7 +239,7 @@ def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:
     qtbot.keyClicks(log.filter, "nonsense")
     assert log.table.accessibleDescription().startswith("No matching rows.")
     log.filter.clear()
-    log.show_between((0.0, 1.0))
+    log.show_time_range((0.0, 1.0))
     assert log.table.accessibleDescription().startswith("No rows in the selected time span")
 
 

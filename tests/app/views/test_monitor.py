@@ -85,7 +85,7 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
 
 def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     row = monitor.world.monitor["SERVER_A", "Sales"][-1]
     shown_lines = dict(monitor.status.principal.shown_lines)
     assert shown_lines["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
@@ -98,7 +98,7 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
 def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     """After the loss of the mirror, the last row shows the earlier healthy state until the next refresh."""
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     continue_run(monitor, "15 power-off SERVER_B", 200.0)
     assert list_partner_cells(monitor) == [
         ["SERVER_A", "Principal", "Synchronized", "Connected"],
@@ -108,7 +108,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     assert "3:10 ago" in monitor.banner.text()
     assert set(dict(monitor.status.mirror.shown_lines).values()) == {"Unknown"}
     monitor.lines.clear()
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]
     assert list_partner_cells(monitor)[0][2] == "Disconnected"
     assert "Outdated" not in monitor.banner.text()
@@ -119,11 +119,11 @@ FAILOVER = "12 sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
 
 def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     monitor.tabs.setCurrentWidget(monitor.history)
     monitor.history.servers.setCurrentText("SERVER_B")
     continue_run(monitor, FAILOVER, 120.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert monitor.history.servers.currentText() == "SERVER_B"
     monitor.tabs.setCurrentWidget(monitor.status)
     assert [row[:2] for row in list_partner_cells(monitor)] == [
@@ -135,7 +135,7 @@ def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays
 def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
     """After the failover only one partner refreshes, so the other partner's row is from before the failover."""
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
     assert [row[:2] for row in list_partner_cells(monitor)] == [
         ["SERVER_B", "Principal"],
@@ -157,21 +157,21 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
         return theme.load_icon(name, colors, getattr(colors, tone)).cacheKey()
 
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert list_symbols() == [
         get_icon_key("database", "ok"),
         get_icon_key("check", "ok"),
         get_icon_key("database", "ok"),
     ]
     continue_run(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert list_symbols() == [get_icon_key("close", "bad")] * 3
     assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
 
 
 def test_in_a_narrow_dock_titles_are_short_and_texts_complete(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     model, unit = monitor.status.partners, monitor.fontMetrics().height()
     monitor.resize(60 * unit, 340)
     QApplication.processEvents()
@@ -213,7 +213,7 @@ def test_in_german_ten_thousand_does_not_read_as_ten(qtbot: Any, monitor: Any) -
 
 def test_automatic_refresh_can_be_enabled(qtbot: Any, monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.often.setChecked(True)
+    monitor.automatic_refresh.setChecked(True)
     monitor.show_world(monitor.world)
     qtbot.waitUntil(lambda: len(monitor.lines) == 2)
     continue_run(monitor, "", 30.0)
@@ -244,7 +244,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
         "Not enabled",
     ]
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert model.index(0, 3).data() == "1:05 SERVER_A"
 
 
@@ -253,7 +253,7 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
     assert "no records" in monitor.history.note.text()
     for seconds in (10.0, 70.0):
         continue_run(monitor, "", seconds)
-        monitor.request_rows()
+        monitor.request_monitor_rows()
     model = monitor.history.model
     times = [model.index(row, 0).data() for row in range(model.rowCount())]
     assert times == ["2005-10-22 12:01:10", "2005-10-22 12:00:10"]
@@ -264,9 +264,9 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
 
 def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     continue_run(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     monitor.tabs.setCurrentWidget(monitor.history)
     titles, row = zip(
         *((c.heading, c.text(monitor.history.model.rows[0])) for c in build_history_columns()), strict=True
@@ -299,7 +299,7 @@ def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
     assert monitor.databases.count() == 0
     assert monitor.banner.text() == "No mirrored database."
     assert list_partner_cells(monitor) == []
-    monitor.request_rows()
+    monitor.request_monitor_rows()
     assert monitor.lines == []
 
 

@@ -37,7 +37,7 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     )
     page.resize(1000, 700)
     page.show()
-    rows = [row.standing.skill.key for row in find_child(page, TableView).table.rows]
+    rows = [row.estimate.skill.key for row in find_child(page, TableView).table.rows]
     quorum = rows.index("quorum")
     cells = [find_child(page, TableView).table.index(quorum, column).data() for column in range(5)]
     assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
@@ -84,7 +84,7 @@ def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
         estimate_skills(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW
     )
     places = {
-        row.standing.skill.key: place for place, row in enumerate(find_child(page, TableView).table.rows)
+        row.estimate.skill.key: place for place, row in enumerate(find_child(page, TableView).table.rows)
     }
     cells = {key: find_child(page, TableView).table.index(places[key], 2) for key in ("quorum", "resume")}
     assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]

@@ -199,7 +199,7 @@ def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable,
     drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     table.show_drill(drill)
     apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", run_s=30.0)
-    spoken_text = " ".join(row.face.accessible_text for row in table.model.rows)
+    spoken_text = " ".join(row.display.accessible_text for row in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in spoken_text
     assert find_row(table, "Sales on SERVER_A")["State"] == "not queried"
