@@ -54,7 +54,7 @@ class ClassPart(Base):
 class Seat(Base):
     """Person or program that takes part in the class.
 
-    `acknowledged_rows` and `tick` describe its log in the current part.
+    `acknowledged` and `tick` describe its log in the current part.
     """
 
     __tablename__ = "seat"

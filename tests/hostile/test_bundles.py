@@ -85,7 +85,7 @@ def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
         (build_drill_entry(size=10), "damaged"),
         (build_drill_entry(size=10**9), "unpacks to more"),
         (build_drill_entry(packed_size=10**6), "damaged"),
-        (build_drill_entry(place=10**8), "damaged"),
+        (build_drill_entry(offset=10**8), "damaged"),
         (build_drill_entry(local_name=b"../small.toml"), "damaged"),
         (build_drill_entry(extra=b"\1\0\xff\xff"), "damaged"),
         (build_drill_entry(content=b"\xff\xfe"), "UTF-8"),
@@ -204,7 +204,7 @@ def test_zip_bombs_are_refused_cheaply() -> None:
     first = build_manifest([])
     place = len(build_archive([first])) - 22 - 46 - len(first.name)
     shared = [
-        build_drill_entry(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
+        build_drill_entry(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, offset=place)
         for n in range(190)
     ]
     many_entries = build_archive([ArchiveEntry(b"") for _ in range(100_000)], count=5)

@@ -101,7 +101,7 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
         listened_session.begin_run()
         assert len(listened_session.said) == 1
         assert (
-            "Recording is paused until then. The run is recorded completely afterwards."
+            "Recording is paused until the problem is solved. Then the whole run is recorded."
             in listened_session.said[0]
         )
         assert listened_session.play.run_id is None
@@ -140,7 +140,7 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
         raise StorageError(StorageProblemKind.DISK_FULL, "It is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(profile, "finish", raise_disk_full)
+        patch.setattr(profile, "finish_run", raise_disk_full)
         listened_session.session.apply_input("finish")
     assert listened_session.said[-1] == (
         "It is full. Recording of this run has stopped. Continue the run from the start page to "

@@ -246,7 +246,7 @@ with open_profile(Path(sys.argv[1])) as profile:
     written = 0
     try:
         for number in range(2_000):
-            profile.append(run, number, f"{number} note " + "x" * 500)
+            profile.append_line(run, number, f"{number} note " + "x" * 500)
             written += 1
     except StorageError as problem:
         print(written, problem.kind.name)

@@ -28,7 +28,7 @@ def note(event, arguments):
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 sys.addaudithook(note)
 assert cli.main(["run", "lab", "--inputs", sys.argv[1], "--json", sys.argv[2]], lambda scenario: 9) == 0
 from app.storage import open_profile
@@ -88,7 +88,7 @@ from app.storage import open_profile
 from app.files.folders import get_default_folder
 from engine.drill.running.drill import Drill
 
-Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 watched, chosen = sys.argv[1], Path(sys.argv[2])
 app = QApplication([])
 sys.addaudithook(note)
@@ -156,7 +156,7 @@ from pathlib import Path
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
 home, foreign, course = map(Path, sys.argv[1:4])
 chosen = home / "chosen"
 

@@ -193,7 +193,7 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
         first_seat.request_reply(join(host.invited, "One", "1" * 32), "welcome")
         assert first_seat.receive_message("instruction")["number"] == inject["number"]
         forged = build_actions_message(build_log_entry(2, 9000, "power-on SERVER_A", "", inject["number"]))
-        assert "input 2 does not match the instruction that it answers (inject)" in first_seat.read_refusal(
+        assert "input 2 does not match the instruction that it answers (injected command)" in first_seat.read_refusal(
             forged
         )
 
@@ -464,7 +464,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}"
         )
         (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
-        assert "not yet at that time" in refused
+        assert "these seats have not reached that time yet" in refused
         back_instruction = seat.receive_message("instruction")
         assert (back_instruction["what"], back_instruction["tick"], back_instruction["text"]) == (
             "back",

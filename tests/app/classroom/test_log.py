@@ -103,7 +103,7 @@ def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
     lines = own_log.file.read_bytes().splitlines(keepends=True)
     with pytest.raises(InvalidSeatLogError, match="input 2 is missing"):
         parse_log(b"".join([*lines[:2], lines[3]]), "Ann.seat")
-    with pytest.raises(InvalidSeatLogError, match="its first line must contain"):
+    with pytest.raises(InvalidSeatLogError, match="the first line must contain"):
         parse_log(b"".join(lines[1:]), "Ann.seat")
 
 

@@ -165,7 +165,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert not left.connected
     language.use_language(language.GERMAN)
     try:
-        room = TeamClient(process.invited, "Cid", "room", instead=True)
+        room = TeamClient(process.invited, "Cid", "room", takes_over=True)
         room.wait_for_message(
             "view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"])
         )

@@ -138,7 +138,7 @@ def remove_log(texts: dict[str, str]) -> None:
     [
         (change_score, "Bob", "score is 100.0 on the dashboard, but"),
         (change_action, "Ann", "do not reproduce the recorded state"),
-        (remove_log, "Bob", "its log is missing"),
+        (remove_log, "Bob", "the log is missing"),
     ],
 )
 def test_deviations_from_the_logs_are_listed(

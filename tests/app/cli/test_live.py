@@ -36,7 +36,7 @@ def test_lines_are_applied_on_arrival_and_time_follows_the_clock(tmp_path: Path)
     assert time.perf_counter() - before >= 60 / 30
     assert printed.returncode == 0, printed.stderr
     assert "SERVER_A" in printed.stdout
-    assert "There is no name 'the'" in printed.stdout
+    assert "The name 'the' does not exist" in printed.stdout
     report = json.loads(file.read_text())
     assert report["ended_at_s"] >= 60.0
     assert [failover["to_server"] for failover in report["failovers"]] == ["SERVER_B"]

@@ -86,7 +86,7 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Windo
     assert hands.drill.world.computers["SERVER_A"].powered
     assert "running" in window.topology.summary.split(";")[0]
     window.apply_line("power-off SERVER_B")
-    assert "return to now" in window.notice.text
+    assert "Return to now" in window.notice.text
     hands.click_widget(window.replay.bar.now)
     assert not window.replay.bar.isVisible()
     assert hands.drill is live

@@ -50,7 +50,7 @@ def asking() -> Scenario:
     [
         (GoalState(), {}, ("○", "muted", "")),
         (GoalState(), {"within": "2min"}, ("○", "muted", "by 2:00")),
-        (GoalState(since_tick=1000), {"hold": "30s"}, ("○", "muted", "met for 5 s of 30 s")),
+        (GoalState(since_tick=1000), {"hold": "30s"}, ("○", "muted", "met for 5 s of the required 30 s")),
         (GoalState(since_tick=1000, met_tick=1200), {}, ("✓", "ok", "met at 0:12")),
         (GoalState(missed_tick=6000), {"within": "1min"}, ("✗", "bad", "missed at 1:00")),
     ],

@@ -375,7 +375,7 @@ def test_the_picture_has_a_text_alternative(charts: ChartView) -> None:
 def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: ChartView, run: Any) -> None:
     append_samples(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
     charts.show_world(run.world)
-    assert "Redo queue: done in about 21 s" in charts.forecast.text()
+    assert "Redo queue: redone in about 21 s" in charts.forecast.text()
     assert charts.forecast.isVisible()
     assert "done in about 21 s" in charts.summary
     panel = next(panel for panel in charts.panels if panel.counter.name == "redo_queue_kb")

@@ -186,7 +186,7 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
 
 
 def test_prepared_events_name_their_recipient(board: InstructorStation) -> None:
-    assert board.events_recipient.text().endswith("It goes to all.")
+    assert board.events_recipient.text().endswith("immediately to all.")
     board.show_dashboard(build_board(build_tile(7, "Ann")))
     board.tiles.selectRow(0)
     board.recipient.setCurrentIndex(1)
@@ -215,7 +215,7 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation
         ),
         (
             {"version": "1.0.1", "verdict": {"parted_t_s": 5.0, "parted": "another state"}},
-            ["Active", "Version 1.0.1, its states are not verified"],
+            ["Active", "Version 1.0.1: states not verified"],
         ),
         ({"frozen": True, "at_s": 0.0, "recording": False}, ["Not recording yet", ""]),
         ({"hand": "Why?", "hand_place": 1}, ["Raised hand", "1. “Why?”"]),
@@ -426,7 +426,7 @@ def test_rows_do_not_move_under_the_pointer(
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: False)
     board.show_dashboard(build_board())
     assert [list_cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
-    assert board.help_count.text() == "2 need you"
+    assert board.help_count.text() == "2 seats need help"
 
 
 def test_recipients_are_seats_with_numbers(board: InstructorStation, qtbot: QtBot) -> None:

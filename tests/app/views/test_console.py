@@ -227,9 +227,9 @@ def test_errors_open_the_messages_tab_in_red(qtbot: Any, console: Any) -> None:
 def test_client_messages_have_no_number(qtbot: Any, console: Any) -> None:
     console.front_window.editor.setPlainText("WAITFOR DELAY '00:10:00'")
     qtbot.keyClick(console.front_window.editor, Key.Key_F5)
-    show_batch(console, [build_message("Query was cancelled by user.", 0, 11)])
-    assert console.front_window.results.messages.toPlainText() == "Query was cancelled by user."
-    assert "Query was cancelled" in find_child(console.front_window, QLabel, "state").text()
+    show_batch(console, [build_message("Query was canceled by user.", 0, 11)])
+    assert console.front_window.results.messages.toPlainText() == "Query was canceled by user."
+    assert "Query was canceled" in find_child(console.front_window, QLabel, "state").text()
 
 
 def test_double_click_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:

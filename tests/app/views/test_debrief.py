@@ -481,7 +481,7 @@ def test_the_point_of_no_return_is_on_the_timeline(page: DebriefView, report: Re
     (mark,) = [
         marker for marker in require(page.findChild(TimelineStrip)).markers if marker.kind == "no-return"
     ]
-    assert (mark.t_s, mark.text) == (10.0, "the last chance to meet all goals, SERVER_A ▸ Power on")
+    assert (mark.t_s, mark.text) == (10.0, "last chance to meet all goals: SERVER_A ▸ Power on")
 
 
 def test_the_legend_wraps_to_as_many_lines_as_needed(qtbot: QtBot) -> None:

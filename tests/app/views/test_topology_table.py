@@ -88,9 +88,9 @@ def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: Stu
 
 
 def test_cells_match_the_cards(table: RecordingTable, drill: StubDrill) -> None:
-    assert find_row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
+    assert find_row(table, "Sales on SERVER_A") | {"Queue or link": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
-        "Service": "in service, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
+        "Service": "in service, quorum", "Queue or link": "", "Witness": "witness", "Safety": "FULL",
     }  # fmt: skip
     apply_and_show(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", run_s=60.0)
     assert find_row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"

@@ -139,7 +139,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
         ),
         (
             build_message("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),
-            "von 1:02:03,0 nach 0:41,2",
+            "von 1:02:03,0 zu 0:41,2",
         ),
     ],
 )  # fmt: skip

@@ -412,7 +412,7 @@ def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None
     run_until(world, 5)
     with pytest.raises(InputError, match="is installed on NODE_2"):
         apply_lines(world, "add-node SQLFCI1 NODE_2")
-    with pytest.raises(InputError, match="move it first"):
+    with pytest.raises(InputError, match="move the instance first"):
         apply_lines(world, "remove-node SQLFCI1 NODE_1")
     apply_lines(world, "remove-node SQLFCI1 NODE_2")
     run_until(world, 200)

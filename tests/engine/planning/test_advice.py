@@ -47,7 +47,7 @@ def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
         "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
     # table 3a has a throughput of 158 instead of 215
-    assert re.search(r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text)
+    assert re.search(r"The throughput is 2[4-7]% lower\.$", find_topic("Safety FULL", plan).text)
     assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).severity is FindingSeverity.OK
 
 

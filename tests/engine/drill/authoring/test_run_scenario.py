@@ -117,8 +117,8 @@ def test_a_drill_with_replaced_placeholders_has_no_warning() -> None:
     [
         ([], "contains no repair"),
         ([(30.0, "power-off SERVER_A")], "contains no repair"),
-        ([(30.0, "sql SERVER_A PRINT 'x'")], "make no difference"),
-        ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "make no difference"),
+        ([(30.0, "sql SERVER_A PRINT 'x'")], "the same without your actions"),
+        ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "the same without your actions"),
     ],
 )
 def test_a_run_without_an_effective_repair_is_refused(lines: list[tuple[float, str]], message: str) -> None:

@@ -68,7 +68,7 @@ def test_durations_may_have_units() -> None:
         ('databases = ["Sales"]', 'databases = ["Salt"]', "client[0].databases[0]", "'Salt'", "Sales?"),
         ("power-off SERVER_A", "power-of SERVER_A", "timeline[0].do", "power-of", ""),
         ("power-off SERVER_A", "power-off SERVER_Z", "timeline[0].do", "SERVER_Z", ""),
-        ("power-off SERVER_A", "finish", "timeline[0].do", "only the trainee can use", ""),
+        ("power-off SERVER_A", "finish", "timeline[0].do", "only the learner can use", ""),
         ('at = "20s"', "", "timeline[0]", "time is missing", "between"),
         ('at = "20s"', 'at = 1\nwhen = "Sales serves"', "timeline[0]", "at and when", ""),
         ('at = "20s"', "between = [30, 10]", "timeline[0].between", "empty", ""),

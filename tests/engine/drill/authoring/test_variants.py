@@ -104,7 +104,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
         ("at_s = [18, 20, 22]", "at_s = [18]", "not a pool"),
         ("at_s = [18, 20, 22]", 'at_s = [18, "20"]', "have different types"),
         ("at_s = [18, 20, 22]", f'at_s = ["{"x" * 201}", "20"]', "too long"),
-        ("at_s = [18, 20, 22]", "AtS = [18, 20]", "not a valid name of a variant"),
+        ("at_s = [18, 20, 22]", "AtS = [18, 20]", "not a valid name of a pool"),
         ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "not a pool"),
         ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B", "BASEL", "BRIG"]', "different lengths"),
         (
@@ -112,7 +112,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
             'principal = ["X", "Y"]\ndatabase = ["Sales"',
             "pool 'principal' exists twice",
         ),
-        ("power-off {principal}", "power-off {principel}", "no variant 'principel'"),
+        ("power-off {principal}", "power-off {principel}", "no pool 'principel'"),
     ],
 )
 def test_problems_of_variants_are_reported(old_text: str, new_text: str, message: str) -> None:
@@ -125,7 +125,7 @@ def test_check_tries_every_combination() -> None:
     assert list_warnings(load_scenario(TEXT, "small.toml"), "small.toml") == []
     unused = change_text(("at_s = [18, 20, 22]", 'at_s = [18, 20, 22]\nnever = ["a", "b"]'), text=TEXT)
     (problem,) = list_warnings(load_scenario(unused, "small.toml"), "small.toml")
-    assert "uses the variant 'never'" in problem.text
+    assert "uses the pool 'never'" in problem.text
     clash = change_text(('principal = ["SERVER_A", "BERN"]', 'principal = ["SERVER_A", "BASEL"]'), text=TEXT)
     seed = next(
         s for s in range(99) if pick_values(load_drill().scenario.variants, s)["principal"] == "SERVER_A"

@@ -227,7 +227,7 @@ def test_the_drill_waits_for_open_questions() -> None:
     [
         (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "higher than the number of choices"),
         (('at = "50s"\n', ""), "the time is missing"),
-        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "the file contains at and when"),
+        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "the entry contains at and when"),
         (('name = "role"', 'name = "next"'), "twice"),
         (('kind = "diagnosis"', 'kind = "forbidden"'), "this earns no points"),
         (('when = "automatic_failovers(Sales) > 0"', 'when = "automatic_failovers(Salez) > 0"'), "Salez"),
