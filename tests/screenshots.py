@@ -102,7 +102,7 @@ def open_screenshot_window(
     apply_stored_theme(store)
     with open_profile(folder / "profile") as profile:
         window = build_window(profile, store, use_timer=False)
-        window.session.host.at_once_s = float("inf")
+        window.session.host.immediate_task_s = float("inf")
         window.resize(*size)
         window.show()
         yield window

@@ -106,7 +106,7 @@ def test_duplicate_members_are_refused() -> None:
             ]
         )
     )
-    assert twice.count("several members") == 1
+    assert twice.count("several files") == 1
     assert "letter case" in get_refusal(
         build_archive(
             [

@@ -28,12 +28,13 @@ def note(event, arguments):
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+# A library that is compiled first is kept next to the program.
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)
 sys.addaudithook(note)
 assert cli.main(["run", "lab", "--inputs", sys.argv[1], "--json", sys.argv[2]], lambda scenario: 9) == 0
 from app.storage import open_profile
 with open_profile() as profile:
-    profile.append(profile.begin_run("lab", "", "", 1, "0", "lab"), 0, "0 note x")
+    profile.append_line(profile.begin_run("lab", "", "", 1, "0", "lab"), 0, "0 note x")
 print("\\n".join(path for path in opened if path != ":memory:" and "__pycache__" not in path))
 """
 
@@ -88,7 +89,8 @@ from app.storage import open_profile
 from app.files.folders import get_default_folder
 from engine.drill.running.drill import Drill
 
-Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+# A library that is compiled first is kept next to the program.
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)
 watched, chosen = sys.argv[1], Path(sys.argv[2])
 app = QApplication([])
 sys.addaudithook(note)
@@ -156,7 +158,8 @@ from pathlib import Path
 from app import cli
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
-Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)  # a library that is compiled first is kept next to the program
+# A library that is compiled first is kept next to the program.
+Drill(scenario_files.find_scenario_file("lab").load()).advance_to(100)
 home, foreign, course = map(Path, sys.argv[1:4])
 chosen = home / "chosen"
 

@@ -192,7 +192,7 @@ def _run_seat_window(code: str, turn: int, stop: Path) -> None:
     folder = os.environ["MIRRORDRILL_PROFILE"]
     settings = QSettings(f"{folder}/window.ini", QSettings.Format.IniFormat)
     window = build_window(None, WindowSettings(settings))
-    window.session.host.at_once_s = 0.0  # The replay takes many frames, like that of a long run.
+    window.session.host.immediate_task_s = 0.0  # The replay takes many frames, like that of a long run.
     (join,) = [action for action in window.menus["&Class"].actions() if action.text() == "&Join a class…"]
     join.trigger()  # This creates the class controller.
     classes = window.findChild(ClassController)

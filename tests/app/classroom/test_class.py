@@ -193,8 +193,9 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
         first_seat.request_reply(join(host.invited, "One", "1" * 32), "welcome")
         assert first_seat.receive_message("instruction")["number"] == inject["number"]
         forged = build_actions_message(build_log_entry(2, 9000, "power-on SERVER_A", "", inject["number"]))
-        assert "input 2 does not match the instruction that it answers (injected command)" in first_seat.read_refusal(
-            forged
+        assert (
+            "input 2 does not match the instruction that it answers (injected command)"
+            in first_seat.read_refusal(forged)
         )
 
 

@@ -67,8 +67,8 @@ class RecordedHost:
         self.record = ListRecorder()
         self.session = RunHost(clock=clock)
         self.said: list[tuple[str, Any]] = []
-        for name in ("drill_changed", "world_changed", "events_occurred", "input_refused", "speed_changed", "running_changed",
-                     "lag_reported", "progress_changed", "run_finished", "past_time_shown", "run_loaded"):  # fmt: skip
+        for name in ("drill_changed", "world_changed", "events_occurred", "input_refused", "speed_changed",
+                     "running_changed", "lag_reported", "progress_changed", "run_finished", "past_time_shown", "run_loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
         self.session.open_run(Drill(lab, mode=mode), self.record)
@@ -403,7 +403,9 @@ def test_the_past_can_be_replayed_to_the_present(desk: RecordedHost) -> None:
     desk.run_frames(1, 100.0)
     assert desk.drill.tick == 400
     desk.run_frames(3, 100.0)
-    events_after = [event for events in desk.list_values("events_occurred")[count_before:] for event in events]
+    events_after = [
+        event for events in desk.list_values("events_occurred")[count_before:] for event in events
+    ]
     assert "fault" in {event.kind for event in events_after}
     desk.run_frames(30, 100.0)
     assert not desk.session.is_showing_past

@@ -157,7 +157,7 @@ def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
 def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
     """Yield a window on screen with the keyboard focus."""
     window = build_window(profile, store, use_timer=False, clock=count(step=CLOCK_STEP_S).__next__)
-    window.session.host.at_once_s = REPLAY_S_MAX
+    window.session.host.immediate_task_s = REPLAY_S_MAX
     qtbot.addWidget(window)
     window.resize(1366, 768)
     with qtbot.waitActive(window):

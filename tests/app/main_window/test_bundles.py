@@ -213,7 +213,7 @@ def test_importing_a_large_bundle_shows_progress_and_can_be_canceled(
     window.open_file(str(large))
     while session.is_busy:
         session.on_frame(16.0)
-    session.host.at_once_s = 0.0
+    session.host.immediate_task_s = 0.0
     page = window.pages.currentWidget()
     assert isinstance(page, QuarantinePage)
     page.accepted.emit()
@@ -232,7 +232,7 @@ def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
     large = tmp_path / "large.mirrordrill"
     bundle.write_bundle(large, "Many", {f"one-{number}": WORLD_TEXT for number in range(60)})
     session = window.session
-    session.host.at_once_s = 0.0
+    session.host.immediate_task_s = 0.0
     window.open_file(str(large))
     session.on_frame(16.0)
     assert session.is_busy

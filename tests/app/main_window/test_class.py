@@ -214,7 +214,7 @@ def test_a_seat_that_rejoins_is_recorded(
     """The window replays the run over many frames, while the seat receives messages."""
     window = hands.window
     classes = get_classes(window)
-    monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
+    monkeypatch.setattr(window.session.host, "immediate_task_s", 0.0)
     for turn in range(3):
         classes.join_class(host.code, "Kim")
         qtbot.waitUntil(
@@ -274,7 +274,9 @@ def test_the_status_bar_shows_the_state_of_the_seat(hands: WindowUser, qtbot: Qt
         seat = require(classes.seat)
         seat.raise_hand("Why?")
         host.send_message({"kind": "attention", "looked_at": True, "held": True})
-        expected = "in the class  ·  hand raised  ·  watched  ·  taken over"
+        expected = (
+            "in the class  ·  hand raised  ·  watched by the instructor  ·  controlled by the instructor"
+        )
         qtbot.waitUntil(lambda: facts.text().endswith(expected), timeout=WAIT_MS_MAX)
         host.send_message({"kind": "attention", "looked_at": False, "held": False})
         seat.raise_hand(None)
@@ -323,7 +325,8 @@ def test_the_window_continues_with_the_next_part(hands: WindowUser, qtbot: QtBot
         steered = run_program("class", "console", "--database", host.database, lines="finish\nnext\n")
         assert steered.returncode == 0, steered.stderr
         qtbot.waitUntil(
-            lambda: window.session.live_drill is not None and window.session.live_drill.seed == 5, timeout=WAIT_MS_MAX
+            lambda: window.session.live_drill is not None and window.session.live_drill.seed == 5,
+            timeout=WAIT_MS_MAX,
         )
         assert hands.drill.mode == "exam"
         record = open_class_record(host)

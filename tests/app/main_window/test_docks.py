@@ -211,7 +211,10 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: WindowU
     hands.run_frames(1.0)
     log = window.desk.get_view_by_class(ErrorLogView)
     window.topology.select_target(ActionTarget("server", ("NODE_2",)))
-    boxes = window.desk.get_view_by_class(GroupDashboardView).servers, window.desk.get_view_by_class(ClusterManager).nodes
+    boxes = (
+        window.desk.get_view_by_class(GroupDashboardView).servers,
+        window.desk.get_view_by_class(ClusterManager).nodes,
+    )
     assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
     window.topology.select_target(ActionTarget("server", ("NODE_3",)))
     window.topology.select_target(ActionTarget("server", ("FSW",)))

@@ -67,7 +67,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: WindowUser, p
 
     window.apply_line(FATAL_LINE)
     wait_for_review(hands)
-    assert bar.heading.text().startswith("Not the best: that costs")
+    assert bar.heading.text().startswith("Not the best choice: it costs")
     assert QApplication.focusWidget() is bar.buttons["again"]
     hands.press_key(Key.Key_Space, target=bar.buttons["again"])
     hands.finish_search()
@@ -83,7 +83,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: WindowUser, p
     hands.finish_search()
     assert window.pages.currentWidget() is window.debrief
     assert not bar.isVisible()
-    assert not window.debriefing._analysis.running, "what was known of the run still is"
+    assert not window.debriefing._analysis.is_running, "what was known of the run still is"
     assert len(profile.list_results()) == runs, "a lesson is no run"
 
     hands.press_key(Key.Key_Return, target=window.debrief)

@@ -358,7 +358,7 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: WindowUser) -> Non
     window = hands.window
     hands.finish_analysis()
     verdict = require(require(window.debrief.model).build_verdict())
-    lesson, retry = require(verdict.lesson), require(verdict.retry)
+    lesson, retry = require(verdict.lesson), require(verdict.retry_point)
     hands.press_key(Qt.Key.Key_Return, target=window.debrief)
     assert window.pages.currentWidget() is window.desk_page
     assert not window.session.is_running
@@ -587,7 +587,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: WindowUser, prof
     window, session = hands.window, hands.window.session
     window.show_home()
     (row,) = profile.list_results()
-    session.host.at_once_s = 0.0
+    session.host.immediate_task_s = 0.0
     window.debriefing.show_stored(row.run_id)
     assert session.is_loading
     assert window.pages.currentWidget() is window.picker
@@ -611,7 +611,7 @@ def test_canceling_the_reference_keeps_the_run(hands: WindowUser) -> None:
     finish_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
-    session.host.at_once_s = 0.0
+    session.host.immediate_task_s = 0.0
     window.debrief.solution_wanted.emit()
     assert session.is_loading
     session.on_frame(1.0)
@@ -644,7 +644,7 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: WindowUser,
     hands.finish_search()
     tree = window.play.branches
     assert tree is not None
-    session.host.at_once_s = 0.0
+    session.host.immediate_task_s = 0.0
     window.play.branch_at(hands.drill.tick)
     assert session.is_loading
     assert not session.apply_input("power-off SERVER_A")
@@ -671,7 +671,7 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     assert "Not passed" in read_label_texts(require(window.debrief))
     assert "Looking for the biggest mistake…" in read_label_texts(require(window.debrief))
     window.show_home()
-    assert not window.debriefing._analysis.running, "with the page it ends"
+    assert not window.debriefing._analysis.is_running, "with the page it ends"
 
 
 def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: WindowUser) -> None:

@@ -19,7 +19,7 @@ from app.storage import open_profile
 profile = open_profile(Path(sys.argv[1]))
 run = profile.list_unfinished_runs()[0]
 for number in count(len(run.lines) + 1):
-    profile.append(run.run_id, number * 10, f"{number / 10} note {number}")
+    profile.append_line(run.run_id, number * 10, f"{number / 10} note {number}")
     print(number, flush=True)
     profile.store_position(run.run_id, number * 10 + 5)
 """

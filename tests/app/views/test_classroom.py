@@ -190,7 +190,7 @@ def test_prepared_events_name_their_recipient(board: InstructorStation) -> None:
     board.show_dashboard(build_board(build_tile(7, "Ann")))
     board.tiles.selectRow(0)
     board.recipient.setCurrentIndex(1)
-    assert board.events_recipient.text().endswith("It goes to Seat 7, Ann.")
+    assert board.events_recipient.text().endswith("immediately to Seat 7, Ann.")
 
 
 def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation) -> None:

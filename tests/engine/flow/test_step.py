@@ -81,11 +81,11 @@ def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
 
 
 PLAIN_PYTHON_SCRIPT = """
-from engine.flow import Flow, add_pair, run_flow
-from tests.engine.flow.pairs import W2, build_pair
+from engine.flow import Flow, add_mirroring_setup, run_flow
+from tests.engine.flow.pairs import WORKLOAD2, build_pair
 flow = Flow.create_empty()
-add_pair(flow, build_pair(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
-add_pair(flow, build_pair(W2))
+add_mirroring_setup(flow, build_pair(rtt_ms=30.0, jitter_ms=3.0, loss=0.001))
+add_mirroring_setup(flow, build_pair(WORKLOAD2))
 run_flow(flow, 150)
 print(flow.compute_digest().hex())
 """
