@@ -5,9 +5,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.availability import replicas
+from engine.availability import replicas, reverting
 from engine.cluster import config
-from engine.constants import BACKUP_KB_PER_S
 from engine.events import DetectedData
 from engine.identifiers import make_replica_id
 from engine.localization import build_message
@@ -28,10 +27,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import commits, errorlog, lineage, network, streams
-
-REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
-"""KB of diverged log per second whose pages a secondary copies back from the primary. Assumed: random reads."""
+from engine.protocol import errorlog, lineage, network, streams
 
 
 def connect_secondaries(world: World, guid: int, primary: str) -> None:
@@ -347,17 +343,11 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         return
     end = streams.get_end_of_log_kb(world, follower)
     common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
-    if common < end and not _can_receive(world, lead, follower):
-        commits.discard_copy(world, follower, [lead])
-        streams.stop_log(world, follower)
-        world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follower.redone_kb, common))
-        world.update_copy(secondary, db_state=DbState.RECOVERING)
-        replicas.set_synchronization_state(world, secondary, SyncState.REVERTING)
-        world.update_availability(secondary, reverting=True)
-        errorlog.write_message(world, secondary[0], 35278, secondary[1])
-        errorlog.write_message(world, secondary[0], 17137, secondary[1])
-        world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
-        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
+    revert_kb = end - common + follower.availability.revert_kb
+    if follower.availability.state is SyncState.REVERTING and follower.availability.revert_kb:
+        return
+    if revert_kb > 0.0 and not _can_receive(world, lead, follower):
+        reverting.begin_revert(world, lead, follower, common, revert_kb)
         return
     if not _can_receive(world, lead, follower):
         # A REVERTING secondary was already restarted for the revert.
@@ -373,9 +363,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     streams.resend_lost_log(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
-    world.update_availability(
-        secondary, reverting=False, **replicas.get_allowed_connections(world, secondary)
-    )
+    world.update_availability(secondary, **replicas.get_allowed_connections(world, secondary))
     changed = (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key)
     if changed or follower.data_failed_tick is not None:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
@@ -435,6 +423,7 @@ def on_revert_done(world: World, guid: int, server: str, database: str) -> None:
         return
     contact = world.contacts.get((guid, server, state.primary or ""))
     if contact is not None and contact.connected and state.primary is not None:
+        world.update_availability((server, database), revert_kb=0.0, revert_since=0)
         connect_copies(world, (state.primary, database), (server, database))
 
 
@@ -575,8 +564,12 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
 
 
 def remove_copy_from_group(world: World, server: str, database: str, guid: int) -> None:
-    """Set the copy to RESTORING because it leaves the group, and remove it at its primary."""
+    """Set the copy to RESTORING because it leaves the group, and remove it at its primary.
+
+    A partly reverted copy needs a new restore. [DOC: reverting state]
+    """
     key = (server, database)
+    partly_reverted = world.copies[key].availability.revert_kb > 0.0
     lead = world.replicas[server, guid].primary
     contact = world.contacts.get((guid, server, lead or ""))
     if contact is not None and contact.connected and lead is not None:
@@ -589,6 +582,7 @@ def remove_copy_from_group(world: World, server: str, database: str, guid: int) 
         key,
         availability=NO_AVAILABILITY,
         db_state=DbState.RESTORING,
+        restoring=world.next_id() if partly_reverted else 0,
         recovering=False,
         last_log_backup_tick=world.tick,
     )

@@ -424,7 +424,7 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         """Open the recovered copy without clients until the group decides its role. Return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
-        reverting = world.copies[key].availability.reverting
+        reverting = world.copies[key].availability.revert_kb > 0.0
         world.update_copy(key, recovering=False, db_state=DbState.RECOVERING if reverting else DbState.ONLINE)
         if world.copies[key].availability.suspended is not None:
             redo.mark_suspended(world, key, SuspendReason.RESTART)

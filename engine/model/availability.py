@@ -250,12 +250,14 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     redo_waits_since: Tick = 0
     quorum: bool = True
     """True if the server's node is in a partition with quorum."""
-    reverting: bool = False
-    """True while the copy needs pages or log of the primary to revert, also after the connection is lost."""
+    revert_kb: float = 0.0
+    """Secondary: log that the copy must revert before it can receive log. An interruption does not change it."""
+    revert_since: Tick = 0
+    """Secondary: time at which the last revert began."""
 
     def __repr__(self) -> str:
         """Return the text for the state hash. It omits a rare state while it is off."""
-        return Struct.__repr__(self).replace(", reverting=False", "", 1)
+        return Struct.__repr__(self).replace(", revert_kb=0.0, revert_since=0", "", 1)
 
     def get_peer_state(self, server: str) -> SyncState:
         """Return the state of the copy on another server, as this server knows it."""

@@ -322,7 +322,7 @@ def start_forced_failover(world: World, server: str, name: str) -> statements.Ou
     group = _require_failover_target(world, server, name)
     for copy in replicas.list_group_copies(world, server, group.guid):
         initializing = copy.availability.state is SyncState.INITIALIZING
-        if copy.availability.reverting or initializing:
+        if copy.availability.revert_kb or initializing:
             raise SqlError(35253, copy.database)
     clean = not configuration.require_node(world, server).config.forced and failover.is_failover_ready(
         group, server

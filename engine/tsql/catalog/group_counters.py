@@ -7,6 +7,7 @@ product. A counter that the flow cannot provide is NULL.
 from collections.abc import Iterable
 from typing import Final
 
+from engine.availability import reverting
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
 from engine.protocol import group_policies as group_kinds
 from engine.tsql.batches.context import StatementContext
@@ -46,7 +47,7 @@ _DATABASE_COUNTERS: Final = (
 )
 """Counters of the object Database Replica."""
 _UNDO_COUNTERS: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
-"""Counters that are unknown while a database is reverting or initializing, and otherwise 0."""
+"""Counters that are unknown while a database is initializing, and otherwise 0 without a revert."""
 
 UNSIMULATED_COUNTERS: Final = frozenset(
     {
@@ -130,8 +131,14 @@ def _collect_link_counters(context: StatementContext) -> dict[str, CounterValues
 
 def _read_database_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
     flow = context.world.flow
-    reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
-    undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if reverting else 0.0)
+    initializing = copy.availability.state is SyncState.INITIALIZING
+    undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if initializing else 0.0)
+    if copy.availability.revert_kb:
+        undo = {
+            "Log remaining for undo": reverting.compute_remaining_kb(context.world, copy),
+            "Redo Bytes Remaining": None,
+            "Total Log requiring undo": copy.availability.revert_kb,
+        }
     if copy.source is not None:
         position, waits = (
             flow.read_source_positions(copy.source),

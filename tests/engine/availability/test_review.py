@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine import model
+from engine.availability import reverting
 from engine.cluster import config, roles
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.world_builder import build_world
@@ -95,26 +96,73 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
     assert ends[0] - ends[1] < 10_000.0, "the secondary receives the log of the new primary"
 
 
+UNDO_COUNTERS = (
+    "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE instance_name = 'Sales' AND counter_name IN "
+    "('Log remaining for undo', 'Total Log requiring undo') ORDER BY counter_name"
+)
+RESUME = "sql NODE_1 ALTER DATABASE Sales SET HADR RESUME"
+REVERT_PLAN = (
+    (),
+    ("restart-service NODE_1", 8.0),
+    ("cut NODE_1 NODE_3", 5.0, "mend NODE_1 NODE_3", 5.0),
+    ("sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND", 1.0, RESUME, 0.1),
+)
+
+
+def start_revert() -> model.World:
+    """Return a world in which NODE_1 has 200 MB of Sales that the forced primary NODE_3 never received."""
+    world = build_ag_lab()
+    run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND")
+    run_until(world, 600)
+    force_failovers(world, "NODE_3")
+    apply_lines(world, RESUME)
+    run_until(world, world.tick / 100 + 4.0)
+    assert world.copies["NODE_1", "Sales"].availability.state is SyncState.REVERTING
+    return world
+
+
+@pytest.mark.parametrize("plan", REVERT_PLAN)
+def test_an_interrupted_revert_begins_again(plan: tuple[str | float, ...]) -> None:
+    """Check documented behavior: [DOC: reverting state]."""
+    world = start_revert()
+    for step in plan:
+        if isinstance(step, str):
+            apply_lines(world, step)
+        else:
+            run_until(world, world.tick / 100 + step)
+    remaining, total = (
+        int(row[0]) for row in run_statement(world, "NODE_1", UNDO_COUNTERS, 0.01)["results"][0]["rows"]
+    )
+    assert 0 < remaining < total
+    due_s = remaining / reverting.REVERT_KB_PER_S
+    states = []
+    for after_s in (due_s - 0.5, 1.5):
+        run_until(world, world.tick / 100 + after_s)
+        states.append(world.copies["NODE_1", "Sales"].availability.state)
+    assert states == [SyncState.REVERTING, SyncState.SYNCHRONIZING]
+
+
 @pytest.mark.parametrize("restarts", [False, True])
 def test_a_copy_whose_revert_was_interrupted_cannot_become_primary(restarts: bool) -> None:
     """The copy then needs a primary that completes the revert. [DOC: database replica states]"""
-    world = build_ag_lab()
-    run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND")
-    run_until(world, 120)
-    force_failovers(world, "NODE_3")
-    apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR RESUME")
-    run_until(world, world.tick / 100 + 0.2)
-    assert world.copies["NODE_1", "Sales"].availability.state is SyncState.REVERTING
+    world = start_revert()
     apply_lines(world, "power-off NODE_3", *["restart-service NODE_1"] * restarts)
     run_until(world, world.tick / 100 + 40)
     assert world.copies["NODE_1", "Sales"].db_state is DbState.RECOVERING
     assert run_sql(world, "NODE_1", FORCE_FAILOVER) == [35253]
     assert run_sql(world, "NODE_2", FORCE_FAILOVER) == []
     run_until(world, world.tick / 100 + 20)
-    assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
-    run_until(world, world.tick / 100 + 60)
+    apply_lines(world, RESUME)
+    run_until(world, world.tick / 100 + 150)
     reverted = world.copies["NODE_1", "Sales"]
     assert (reverted.availability.state, reverted.db_state) == (SyncState.SYNCHRONIZED, DbState.ONLINE)
+
+
+def test_a_partly_reverted_copy_that_leaves_its_group_needs_a_restore() -> None:
+    world = start_revert()
+    assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR OFF") == []
+    assert run_sql(world, "NODE_1", "RESTORE DATABASE Sales WITH RECOVERY") == [3117, 3013]
+    assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == [1464]
 
 
 # --- timeouts and suspended data movement -----------------------------------------------------------------
