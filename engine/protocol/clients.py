@@ -179,7 +179,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
             _abort_login(world, client, server)
         else:
             count_listener_login(world, name_used, client.databases[0], client.read_only)
-            _complete_connection(world, client, server)
+            _complete_connection(world, client, server, name_used)
         return
     if refusal is not None and server is not None:
         server_answer = "refused"
@@ -286,7 +286,8 @@ def _restart_login(world: World, client: Client) -> None:
     world.call_at(start, "client.try", client.name, client.epoch + 1)
 
 
-def _complete_connection(world: World, client: Client, server: str) -> None:
+def _complete_connection(world: World, client: Client, server: str, name_used: str) -> None:
+    """Record the login to *server*. A driver that used the partner's name keeps it, as SqlClient does."""
     copy = world.copies[server, client.databases[0]]
     lost_s = (world.tick - client.lost_since) / TICKS_PER_S if client.lost_since is not None else 0.0
     world.clients[client.name] = replace(
@@ -294,7 +295,9 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
         connected_to=server,
         connected_tick=world.tick,
         killed=(),
-        known_partner=group_policies.get_policy(copy).get_partner(copy),
+        known_partner=group_policies.get_policy(copy).get_partner(copy)
+        if name_used == client.data_source
+        else name_used,
         no_partner_at=None,
         attempt=0,
         lost_since=None,
@@ -308,10 +311,16 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
 
 
 def restart_application(world: World, name: str) -> None:
-    """Start or restart an application. It drops its connection and logs in."""
+    """Start or restart an application. It drops its connection, forgets the reported partner and logs in."""
     client = world.clients[name]
     world.clients[name] = replace(
-        client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
+        client,
+        connected_to=None,
+        known_partner=None,
+        query=None,
+        attempt=0,
+        login_since=world.tick,
+        epoch=client.epoch + 1,
     )
     world.call_after(0.0, "client.try", name, client.epoch + 1)
 

@@ -58,12 +58,13 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 def get_second_server_name(client: Client) -> str:
     """Return the name of the second server that the driver tries.
 
-    If it knows none, it tries the first server again.
+    The partner that the server reported replaces the partner in the connection string [DOC: retry algorithm]. A
+    driver that knows none tries the first server again.
     """
     driver = DRIVERS.get(client.driver)
     own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
     reported = client.known_partner if driver is None or driver.uses_reported_partner else None
-    return own_partner or reported or client.data_source
+    return reported or own_partner or client.data_source
 
 
 def get_partner_pause_s(client: Client) -> float:

@@ -5,6 +5,9 @@ Sources: SqlClient `LoginWithFailover`, and mssql-jdbc.
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import DB, M, P, apply_lines, build_lab
@@ -66,3 +69,30 @@ def test_an_open_connection_outlives_the_session() -> None:
     assert find_app_server(world) == M, "what is connected stays connected"
     apply_lines(world, f"restart-service {M}", wait_s=90.0)
     assert find_app_server(world) is None, "a new login by the partner's name is refused"
+
+
+@pytest.mark.parametrize(
+    ("driver", "partner", "restarts", "found"),
+    [
+        ("sqlclient", "NOWHERE", False, M),  # the reported name replaces the wrong one
+        ("sqlclient", "NOWHERE", True, None),  # a new process knows only its connection string
+        ("sqlclient", "", False, M),
+        ("sqlclient", "", True, None),
+        ("sqlclient", M, True, M),
+        ("python-tds", "NOWHERE", False, None),  # this driver ignores the reported name
+        ("odbc-18", "NOWHERE", False, M),
+    ],
+)
+def test_the_reported_partner_replaces_the_name_in_the_connection_string(
+    driver: str, partner: str, restarts: bool, found: str | None
+) -> None:
+    """Check documented behavior: [DOC: retry algorithm]."""
+    world = build_lab()
+    world.clients["APP"] = replace(world.clients["APP"], driver=driver)
+    apply_lines(world, f"configure-app APP Data Source={P};Failover Partner={partner}", wait_s=20.0)
+    apply_lines(world, f"stop-service {P}", wait_s=90.0)
+    if restarts:
+        apply_lines(world, "stop-app APP", "start-app APP", wait_s=60.0)
+    assert find_app_server(world) == found
+    apply_lines(world, f"restart-service {M}", wait_s=90.0)
+    assert find_app_server(world) == found, "the driver still knows the partner"
