@@ -343,7 +343,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         return
     end = streams.get_end_of_log_kb(world, follower)
     common = min(end, lineage.find_common_kb(lead.lineage, follower.lineage))
-    revert_kb = end - common + follower.availability.revert_kb
+    revert_kb = reverting.compute_revert_kb(follower, end - common)
     if follower.availability.state is SyncState.REVERTING and follower.availability.revert_kb:
         return
     if revert_kb > 0.0 and not _can_receive(world, lead, follower):

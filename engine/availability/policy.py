@@ -425,7 +425,8 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         guid = world.copies[key].availability.guid
         assert guid is not None
         reverting = world.copies[key].availability.revert_kb > 0.0
-        world.update_copy(key, recovering=False, db_state=DbState.RECOVERING if reverting else DbState.ONLINE)
+        db_state = DbState.RECOVERING if reverting else DbState.ONLINE
+        world.update_copy(key, recovering=False, open_log_kb=0.0, db_state=db_state)
         if world.copies[key].availability.suspended is not None:
             redo.mark_suspended(world, key, SuspendReason.RESTART)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:

@@ -13,6 +13,21 @@ from engine.protocol import commits, errorlog, streams
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
 """KB of diverged log per second whose pages a secondary copies back from the primary. Assumed: random reads."""
 
+ROLLBACK_MIN_KB: Final = 25_000.0
+"""Smallest rollback that is shown as a revert, in KB. Reverts of small transactions are hardly noticed. [DOC:
+reverting state]
+"""
+
+
+def compute_revert_kb(follower: DatabaseCopy, diverged_kb: float) -> float:
+    """Return the log that the copy must revert, of which *diverged_kb* is in no other log.
+
+    A former primary that kept running has rolled back its open transactions, which moves its log ahead of the new
+    primary's. [DOC: reverting state]
+    """
+    rolled_back_kb = follower.open_log_kb if follower.open_log_kb >= ROLLBACK_MIN_KB else 0.0
+    return diverged_kb + rolled_back_kb + follower.availability.revert_kb
+
 
 def begin_revert(
     world: World, lead: DatabaseCopy, follower: DatabaseCopy, common_kb: float, revert_kb: float
@@ -21,7 +36,9 @@ def begin_revert(
     key = follower.key
     commits.discard_copy(world, follower, [lead])
     streams.stop_log(world, follower)
-    world.update_copy(key, end_of_log_kb=common_kb, redone_kb=min(follower.redone_kb, common_kb))
+    world.update_copy(
+        key, end_of_log_kb=common_kb, redone_kb=min(follower.redone_kb, common_kb), open_log_kb=0.0
+    )
     world.update_copy(key, db_state=DbState.RECOVERING)
     replicas.set_synchronization_state(world, key, SyncState.REVERTING)
     world.update_availability(key, revert_kb=revert_kb, revert_since=world.tick)

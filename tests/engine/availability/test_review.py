@@ -165,6 +165,34 @@ def test_a_partly_reverted_copy_that_leaves_its_group_needs_a_restore() -> None:
     assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == [1464]
 
 
+@pytest.mark.parametrize(
+    ("ends", "returns", "reverts"),
+    [
+        (("sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",), (), True),
+        (("hang NODE_1",), ("unhang NODE_1",), True),
+        (("power-off NODE_1",), ("power-on NODE_1",), False),
+    ],
+)
+def test_a_former_primary_reverts_the_long_transaction_that_it_rolled_back(
+    ends: tuple[str, ...], returns: tuple[str, ...], reverts: bool
+) -> None:
+    """Check documented behavior: [DOC: reverting state]. A crashed primary has rolled back nothing."""
+    world = build_ag_lab()
+    run_until(world, 10)
+    apply_lines(world, "rebuild-index Sales")
+    run_until(world, 30)
+    apply_lines(world, *ends)
+    events = run_until(world, 120)
+    apply_lines(world, *returns)
+    states = {
+        read_field(event, "new")
+        for event in [*events, *run_until(world, 300)]
+        if (event.kind, event.server, event.database) == ("state", "NODE_1", "Sales")
+    }
+    assert ("REVERTING" in states) is reverts
+    assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
 # --- timeouts and suspended data movement -----------------------------------------------------------------
 
 
