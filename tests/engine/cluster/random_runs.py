@@ -223,7 +223,8 @@ class RandomRun:
             waiting = self.world.nodes.get(name)
             if waiting is not None and not any(node.partition for node in self.world.nodes.values()):
                 self.apply_fault(f"force-quorum {name}")
-        self.run_and_check(20)
+                self.run_and_check(20)
+                self.apply_fault(f"ps {name} Resume-ClusterNode {name}")
         for server in self.world.instances:
             if self.world.nodes:
                 self.apply_fault(f"sql {server} ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
