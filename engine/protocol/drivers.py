@@ -31,6 +31,8 @@ class Driver(Struct, frozen=True, kw_only=True):
     """True if the driver uses Failover Partner from the connection string at the first login."""
     uses_reported_partner: bool
     """True if the driver, after a failed login, tries the partner that the server reported at an earlier login."""
+    prefers_reported_partner: bool = False
+    """True if the partner that the server reported replaces the partner in the connection string."""
     partner_pause_s: float = 0.0
     """Pause before the first attempt at the partner in the connection string, in seconds."""
     full_timeout_per_server: bool = False
@@ -58,13 +60,18 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 def get_second_server_name(client: Client) -> str:
     """Return the name of the second server that the driver tries.
 
-    The partner that the server reported replaces the partner in the connection string [DOC: retry algorithm]. A
-    driver that knows none tries the first server again.
+    By the documented algorithm, the partner that the server reported replaces the partner in the connection string
+    [DOC: retry algorithm]. A driver that knows none tries the first server again.
     """
     driver = DRIVERS.get(client.driver)
     own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
     reported = client.known_partner if driver is None or driver.uses_reported_partner else None
-    return reported or own_partner or client.data_source
+    candidates = (
+        [reported, own_partner]
+        if driver is None or driver.prefers_reported_partner
+        else [own_partner, reported]
+    )
+    return candidates[0] or candidates[1] or client.data_source
 
 
 def get_partner_pause_s(client: Client) -> float:

@@ -81,6 +81,7 @@ def test_an_open_connection_outlives_the_session() -> None:
         ("sqlclient", M, True, M),
         ("python-tds", "NOWHERE", False, None),  # this driver ignores the reported name
         ("odbc-18", "NOWHERE", False, M),
+        ("jdbc", "NOWHERE", False, None),  # the first login stores the name in the connection string
     ],
 )
 def test_the_reported_partner_replaces_the_name_in_the_connection_string(
