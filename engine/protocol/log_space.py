@@ -147,7 +147,24 @@ def fill_log(world: World, database: str) -> None:
             world.update_copy(key, log_size_kb=volumes.compute_log_limit_kb(world, copy))
             copy = world.copies[key]
             left_kb = volumes.compute_log_capacity_kb(copy) - compute_used_kb(world, copy)
-            world.flow.add_log_kb(copy.source or 0, max(0.0, left_kb))
+            _add_old_log(world, copy.source or 0, max(0.0, left_kb))
+
+
+def _add_old_log(world: World, source: int, kb: float) -> None:
+    """Add log that counts as written earlier: it is on disk here and at all receivers that are connected."""
+    flow = world.flow
+    at_source = flow.read_source_positions(source)
+    flow.set_positions(
+        source,
+        generated_kb=at_source.generated_kb + kb,
+        flushed_kb=at_source.flushed_kb + kb,
+        committed_kb=at_source.committed_kb + kb,
+    )
+    for stream in flow.list_source_streams(source):
+        setup = flow.get_stream_setup(stream)
+        if setup.connected and setup.carrying and setup.sending:
+            positions = flow.read_stream_positions(stream)._asdict()
+            flow.set_stream_positions(stream, **{name: value + kb for name, value in positions.items()})
 
 
 # --- actions that free or hold log -----------------------------------------------------------------
