@@ -47,7 +47,7 @@ _DATABASE_COUNTERS: Final = (
 )
 """Counters of the object Database Replica."""
 _UNDO_COUNTERS: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
-"""Counters that are unknown while a database is initializing, and otherwise 0 without a revert."""
+"""Counters of the undo phase: 0 without a revert; those that the model cannot provide are unknown during it."""
 
 UNSIMULATED_COUNTERS: Final = frozenset(
     {
@@ -131,14 +131,12 @@ def _collect_link_counters(context: StatementContext) -> dict[str, CounterValues
 
 def _read_database_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
     flow = context.world.flow
-    initializing = copy.availability.state is SyncState.INITIALIZING
-    undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if initializing else 0.0)
-    if copy.availability.revert_kb:
-        undo = {
-            "Log remaining for undo": reverting.compute_remaining_kb(context.world, copy),
-            "Redo Bytes Remaining": None,
-            "Total Log requiring undo": copy.availability.revert_kb,
-        }
+    revert_kb = copy.availability.revert_kb
+    is_unknown = revert_kb > 0.0 or copy.availability.state is SyncState.INITIALIZING
+    undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if is_unknown else 0.0)
+    if revert_kb:
+        undo["Log remaining for undo"] = reverting.compute_remaining_kb(context.world, copy)
+        undo["Total Log requiring undo"] = revert_kb
     if copy.source is not None:
         position, waits = (
             flow.read_source_positions(copy.source),
