@@ -451,7 +451,7 @@ class RandomRun:
         servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"})
         for server in servers:
             self.apply_fault(f"sql {server} ALTER DATABASE Sales SET ONLINE")
-            self.apply_fault(f"sql {server}#9 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
+            self.apply_fault(f"sql {server}#10 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
         is_log_full = any(copy.log_full for copy in self.world.copies.values())
         self.run_and_check(450 if is_log_full else 60)
         statements = (
