@@ -11,7 +11,7 @@ from engine.constants import (
 )
 from engine.events import ClientData, NoteData
 from engine.flow.setup import Operation
-from engine.localization import build_message
+from engine.localization import build_message, mark
 from engine.messages import SqlError, fill_message
 from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, to_ticks
 from engine.protocol import accounts, drivers, errorlog, group_policies, name_resolution, network, serving
@@ -175,8 +175,11 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     if server is not None and server_answer == "serves" and refusal is None:
         refusal = accounts.find_login_refusal(world, client, server)
     if server is not None and server_answer == "serves" and refusal is None:
-        if name_used != client.data_source and _has_no_partner(world, client, server):
-            _abort_login(world, client, server)
+        copy = world.copies[server, client.databases[0]]
+        if drivers.refuses_partner(client, group_policies.get_policy(copy).get_partner(copy)):
+            _abort_login(world, client, server, MIRRORED_WITH_SUBNETS)
+        elif name_used != client.data_source and _has_no_partner(world, client, server):
+            _abort_login(world, client, server, NOT_MIRRORED)
         else:
             count_listener_login(world, name_used, client.databases[0], client.read_only)
             _complete_connection(world, client, server, name_used)
@@ -227,15 +230,20 @@ def _has_no_partner(world: World, client: Client, server: str) -> bool:
     return group_policies.get_policy(copy).get_partner(copy) is None
 
 
-def _abort_login(world: World, client: Client, server: str) -> None:
+NOT_MIRRORED: Final = mark(
+    "{client}: Server {server}, database {database} is not configured for database mirroring."
+)
+MIRRORED_WITH_SUBNETS: Final = mark(
+    "{client}: Connecting to a mirrored SQL Server instance using the MultiSubnetFailover connection option is not "
+    "supported."
+)
+"""Errors of drivers that end a login at a server that answers."""
+
+
+def _abort_login(world: World, client: Client, server: str, template: str) -> None:
     """End the whole login immediately. The application reports the error and logs in again."""
     if client.no_partner_at != server:
-        text = build_message(
-            "{client}: Server {server}, database {database} is not configured for database mirroring.",
-            client=client.name,
-            server=server,
-            database=client.databases[0],
-        )
+        text = build_message(template, client=client.name, server=server, database=client.databases[0])
         world.emit(ClientData(client=client.name, what="partner refused"), text, server=server)
     _restart_login(world, replace(client, no_partner_at=server))
 

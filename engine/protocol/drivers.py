@@ -74,6 +74,17 @@ def get_second_server_name(client: Client) -> str:
     return candidates[0] or candidates[1] or client.data_source
 
 
+def refuses_partner(client: Client, reported: str | None) -> bool:
+    """Return whether the driver refuses a login because a partner excludes MultiSubnetFailover=True.
+
+    *reported* is the partner that the server reports. [DOC: SqlClient high availability]
+    """
+    driver = DRIVERS.get(client.driver)
+    if not client.multi_subnet or (driver is not None and not driver.uses_reported_partner):
+        return False
+    return reported is not None or bool(client.failover_partner)
+
+
 def get_partner_pause_s(client: Client) -> float:
     """Return the pause before the partner is tried, after the first attempt of a login."""
     driver = DRIVERS.get(client.driver)

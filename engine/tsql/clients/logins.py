@@ -13,6 +13,7 @@ from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, errorlog, statements
+from engine.protocol.startup import SQL_PORT
 from engine.tsql.batches.data import (
     CONSOLE_PROGRAM,
     ClientProgram,
@@ -355,11 +356,18 @@ def _parse_connection_string(world: World, text: str) -> ConnectionTarget:
                 "ApplicationIntent must be ReadOnly or ReadWrite, not {value!r}", value=options["intent"]
             )
         )
-    server_name = options.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
+    server_text, _, port_text = options.get("source", "").removeprefix("tcp:").partition(",")
+    server_name = server_text.split(".")[0].lower()
     known_servers = (*world.instances, *world.listeners)
     source = next((name for name in known_servers if name.lower() == server_name), None)
     if source is None:
         raise InputError(
             build_message("server or listener {name!r} does not exist", name=options.get("source", ""))
+        )
+    listeners = [group.listener for node in world.nodes.values() for group in node.config.groups]
+    ports = {each.port for each in listeners if each is not None and each.name == source} | {SQL_PORT}
+    if port_text.strip() and port_text.strip() not in map(str, ports):
+        raise InputError(
+            build_message("{name} does not listen on port {port}", name=source, port=port_text.strip())
         )
     return ConnectionTarget(source=source, database=options.get("database", ""), read_intent=intent)

@@ -108,6 +108,16 @@ def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> Non
     )
 
 
+@pytest.mark.parametrize("port", ["1433", "1500"])
+def test_a_connection_string_names_a_port_on_which_the_server_listens(port: str) -> None:
+    world = build_ag_lab()
+    assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 MODIFY LISTENER 'AGL1' (PORT = 1500)") == []
+    apply_lines(world, f"change-connection NODE_1 Server=AGL1,{port};Database=Sales")
+    for source in ("AGL1,1434", "NODE_2,1500"):
+        with pytest.raises(InputError, match="does not listen on port"):
+            apply_lines(world, f"change-connection NODE_1 Server={source};Database=Sales")
+
+
 def test_routing_without_a_target_is_982_and_reported_to_the_application() -> None:
     world = build_ag_lab()
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")

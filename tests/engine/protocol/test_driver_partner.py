@@ -97,3 +97,17 @@ def test_the_reported_partner_replaces_the_name_in_the_connection_string(
     assert find_app_server(world) == found
     apply_lines(world, f"restart-service {M}", wait_s=90.0)
     assert find_app_server(world) == found, "the driver still knows the partner"
+
+
+@pytest.mark.parametrize(
+    ("driver", "partner", "found"), [("sqlclient", M, None), ("jdbc", "", None), ("python-tds", "", P)]
+)
+def test_multi_subnet_failover_excludes_mirroring(driver: str, partner: str, found: str | None) -> None:
+    """Check documented behavior: [DOC: SqlClient high availability]."""
+    world = build_lab()
+    world.clients["APP"] = replace(world.clients["APP"], driver=driver)
+    apply_lines(world, f"configure-app APP Failover Partner={partner}", wait_s=5.0)
+    events = apply_lines(world, "connect-string APP MultiSubnetFailover=True", wait_s=20.0)
+    assert find_app_server(world) == found
+    refusals = [text for text in list_client_texts(events) if "MultiSubnetFailover connection option" in text]
+    assert len(refusals) == (found is None)
