@@ -68,7 +68,8 @@ class RecordedHost:
         self.session = RunHost(clock=clock)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "events_occurred", "input_refused", "speed_changed",
-                     "running_changed", "lag_reported", "progress_changed", "run_finished", "past_time_shown", "run_loaded"):  # fmt: skip
+                     "running_changed", "lag_reported", "progress_changed", "run_finished", "past_time_shown",
+                     "run_loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
         self.session.open_run(Drill(lab, mode=mode), self.record)
