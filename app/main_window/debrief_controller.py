@@ -66,11 +66,6 @@ class FinishNotice(QObject):
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._proceed_when_quiet)
 
-    @property
-    def is_waiting(self) -> bool:
-        """Return whether the notice is shown and the debrief is about to open."""
-        return self._on_done is not None
-
     def show_reason(self, reason: str, callback: Callable[[], object]) -> None:
         """Show the *reason* for the end of the drill, and call *callback* after the delay."""
         self._on_done = callback
