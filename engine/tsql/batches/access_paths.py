@@ -1,4 +1,4 @@
-"""Rows and key ranges that a query on a single table reads, by an index or by a scan.
+"""Rows and key ranges that a query reads in a table, by an index or by a scan.
 
 Assumed: the optimizer seeks in an index if the conditions compare its first columns with literals or variables.
 It prefers a unique key, then the clustered index.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from functools import cmp_to_key
 from itertools import product
 from typing import TYPE_CHECKING, Final
@@ -20,7 +21,7 @@ from engine.tsql.batches import constraints
 from engine.tsql.batches.data import ObjectKey, Row, Table
 from engine.tsql.batches.row_locks import INDEX_END, IndexEntry, KeyRange, ReadRows, compare_values
 from engine.tsql.language.columns import Key
-from engine.tsql.query.plans import Operand, TableAccess, TableRef
+from engine.tsql.query.plans import JoinLink, Operand, TableAccess, TableRef
 from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.types import parse_sql_type
 from engine.tsql.scalars.values import (
@@ -93,12 +94,16 @@ _ACCEPTED_COMPARISONS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), 
 
 
 def find_read_rows(
-    machine: ExecutionMachine, ref: TableRef, object_key: ObjectKey, versions: list[Table]
+    machine: ExecutionMachine,
+    ref: TableRef,
+    object_key: ObjectKey,
+    versions: list[Table],
+    find_table: Callable[[TableRef], Table | None],
 ) -> ReadRows:
     """Return the rows and key ranges that a query reads in its table.
 
     The first element of *versions* is the table as the connection sees it. The other versions contain rows
-    and keys that other connections have deleted or changed.
+    and keys that other connections have deleted or changed. *find_table*: function that finds a joined table.
     """
     table = versions[0]
     access = ref.access if ref.access is not None else TableAccess(complete=False)
@@ -106,6 +111,11 @@ def find_read_rows(
         condition for test in access.conditions if (condition := _convert_condition(machine, table, *test))
     ]
     is_complete = access.complete and len(conditions) == len(access.conditions)
+    for link in access.links if not _choose_index(table, conditions)[1][0] else ():
+        implied = _follow_link(machine, table, link, find_table(link.ref))
+        if any(not condition.values for condition in implied):
+            return ReadRows(frozenset(), frozenset())
+        conditions += implied
     key, seeks = _choose_index(table, conditions)
     full_range = KeyRange(object_key, _list_index_columns(table, key))
     entries = {
@@ -246,6 +256,30 @@ def _convert_condition(
     ):  # a comparison such as id > 2.5 converts the column
         return None
     return ColumnCondition(position, operator, tuple(converted))
+
+
+def _follow_link(
+    machine: ExecutionMachine, table: Table, link: JoinLink, other: Table | None
+) -> list[ColumnCondition]:
+    """Return the condition that a join implies: the column has one of the values in the other table.
+
+    Assumed: the optimizer reads the table with conditions first, and then seeks in the other one.
+    """
+    positions = {column.name.lower(): index for index, column in enumerate(table.columns)}
+    if other is None or link.column not in positions:
+        return []
+    other_positions = {column.name.lower(): index for index, column in enumerate(other.columns)}
+    tests = [_convert_condition(machine, other, *test) for test in link.conditions]
+    conditions = [test for test in tests if test is not None]
+    if not conditions or link.other_column not in other_positions:
+        return []
+    machine.meter.charge_units(other.cells)
+    value_position = other_positions[link.other_column]
+    values = dict.fromkeys(
+        row[value_position] for row in other.rows if all(condition.accepts(row) for condition in conditions)
+    )
+    values.pop(None, None)
+    return [ColumnCondition(positions[link.column], "IN", tuple(values))] if len(values) <= SEEKS_MAX else []
 
 
 def _evaluate_operand(machine: ExecutionMachine, operand: Operand) -> Scalar:

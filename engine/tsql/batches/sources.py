@@ -316,7 +316,9 @@ def _read_table(machine: ExecutionMachine, ref: TableRef) -> objects.UserObject 
         if committed is not None and isinstance(committed.item, Table) and "READPAST" not in hints:
             versions.append(committed.item)
         machine.meter.charge_units(table.cells)
-        return access_paths.find_read_rows(machine, ref, object_key, versions)
+        return access_paths.find_read_rows(
+            machine, ref, object_key, versions, partial(find_user_table, machine)
+        )
 
     locks.lock_for_read(machine, object_key, hints, find_rows, is_change=changes)
     return table

@@ -347,17 +347,33 @@ Operand = tuple[str, str, tuple[str, ...]]
 """Literal or variable in a condition: kind (variable, text or number), value, and types of its conversions."""
 
 
-class TableAccess(Struct, frozen=True):
-    """Part of a query on a single table that determines which rows the query reads."""
+ColumnTest = tuple[str, str, tuple[Operand, ...]]
+"""Comparison of a column with operands: (column, operator, operands)."""
 
-    conditions: tuple[tuple[str, str, tuple[Operand, ...]], ...] = ()
-    """Comparisons of a column that AND combines, as (column, operator, operands)."""
+
+class JoinLink(Struct, frozen=True):
+    """Equality of a column with a column of another table, in which conditions limit the rows."""
+
+    column: str
+    ref: TableRef
+    other_column: str
+    conditions: tuple[ColumnTest, ...]
+    """Conditions on the other table."""
+
+
+class TableAccess(Struct, frozen=True):
+    """Part of a query that determines which rows it reads in one of its tables."""
+
+    conditions: tuple[ColumnTest, ...] = ()
+    """Comparisons that AND combines."""
     complete: bool = True
     """True if the query has no other conditions."""
     top: Operand | None = None
     """Operand of TOP. It is None without TOP, and if the query reads more rows than it returns."""
     order: tuple[tuple[str, bool], ...] = ()
     """Columns of ORDER BY, each with True for descending order."""
+    links: tuple[JoinLink, ...] = ()
+    """Equalities with columns of other tables."""
 
 
 class TableRef(Struct, frozen=True):
@@ -373,7 +389,7 @@ class TableRef(Struct, frozen=True):
     read: bool = False
     """True if an UPDATE or DELETE also reads its target, which requires the permission SELECT."""
     access: TableAccess | None = None
-    """Rows that the query reads, if it reads this table alone; else None."""
+    """Conditions on the rows that the query reads; None if all rows are read."""
 
     @property
     def dotted(self) -> str:

@@ -24,11 +24,11 @@ from engine.tsql.query.plans import (
     UnsimulatedFeatureError,
 )
 from engine.tsql.query.syntax_normalization import write_sqlite
+from engine.tsql.query.table_access import rewrite_table
 from engine.tsql.query.translation_context import (
     RewrittenQuery,
     rewrite_column,
     rewrite_parameter,
-    rewrite_table,
 )
 from engine.tsql.query.type_inference import DATE_PART_FIRST
 from engine.tsql.scalars import xpath

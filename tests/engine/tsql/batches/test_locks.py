@@ -537,6 +537,47 @@ def test_locks_follow_the_index_or_the_scan(holder: str, statements: list[tuple[
     assert try_statements(world, B, statements) == statements
 
 
+JOINED = [
+    ("UPDATE TOP (1) x SET v = 8 WHERE id < 3", False),
+    ("DELETE TOP (1) FROM x", False),
+    ("DELETE TOP (4) FROM x", True),
+    ("UPDATE x SET v = 8 FROM x JOIN y ON x.id = y.k WHERE x.id = 1", False),
+    ("UPDATE x SET v = 8 FROM x JOIN y ON x.id = y.k WHERE y.k = 1", False),
+    ("UPDATE x SET v = 8 FROM x JOIN y ON x.id = y.k", True),
+    ("DELETE x FROM x JOIN y ON x.id = y.k WHERE y.k > 2", True),
+    ("DELETE x FROM x JOIN y ON x.id = y.k WHERE y.k > 9", False),
+    ("SELECT * FROM y JOIN x ON x.id = y.k AND y.k = 1", False),
+    ("SELECT * FROM y LEFT JOIN x ON x.id = y.k WHERE y.k = 1", False),
+    ("SELECT * FROM x LEFT JOIN y ON x.id = y.k AND x.id = 1", True),
+    ("SELECT * FROM x RIGHT JOIN y ON x.id = y.k AND x.id = 1", True),
+    ("SELECT * FROM y WHERE k = 1 AND EXISTS (SELECT 1 FROM x WHERE x.id = y.k)", False),
+    ("MERGE x USING (VALUES (1, 5)) s (i, w) ON x.id = s.i WHEN MATCHED THEN UPDATE SET v = w;", False),
+    ("MERGE x USING (SELECT @i AS i) s ON x.id = s.i WHEN NOT MATCHED THEN INSERT (id) VALUES (i);", False),
+    ("MERGE x USING (SELECT 4 AS i) s ON x.id = s.i WHEN NOT MATCHED THEN INSERT (id) VALUES (i);", True),
+    ("MERGE x USING (SELECT k FROM y WHERE k = 1) s ON x.id = s.k WHEN MATCHED THEN DELETE;", False),
+    ("MERGE x USING y ON x.id = y.k WHEN MATCHED THEN DELETE;", True),
+]
+"""Statement with TOP, joins or MERGE -> whether a change of the row with id 4 blocks it."""
+
+
+def test_joins_merge_and_top_lock_only_the_rows_that_they_seek() -> None:
+    world = build_world_with_table()
+    world.update_instance(P, version=2019)
+    submit_batch(
+        world,
+        A,
+        f"{CREATE_INDEXED_TABLE} CREATE TABLE y (k int PRIMARY KEY) INSERT y VALUES (1), (2), (4)",
+        2,
+    )
+    submit_batch(world, A, "BEGIN TRAN UPDATE x SET v = 9 WHERE id = 4")
+    lines = "".join(f"\nBEGIN TRAN {statement} ROLLBACK" for statement, _ in JOINED)
+    answer = submit_batch(world, B, f"SET LOCK_TIMEOUT 0 DECLARE @i int = 1{lines}", 2)
+    errors = [message for message in read_field(answer.event, "messages") if message["severity"] > 10]
+    assert {message["number"] for message in errors} == {1222}
+    blocked_lines = {message["line"] - 2 for message in errors}
+    assert [(JOINED[i][0], i in blocked_lines) for i in range(len(JOINED))] == JOINED
+
+
 def test_two_readers_take_different_rows_of_a_queue() -> None:
     """Check the work queue of two consumers: [DOC: table hints], READPAST."""
     world = build_world_with_table()
