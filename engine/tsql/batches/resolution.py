@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.aggregates import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
+from engine.tsql.query.statement_clauses import find_verb_index
 from engine.tsql.scalars.functions import (
     FUNCTION_VERSIONS,
     FUNCTIONS,
@@ -104,6 +106,7 @@ def resolve_instruction(
     if not isinstance(action, StatementInstruction):
         return
     statement = action.statement
+    _check_temporary_table(scope, statement)
     if isinstance(statement, s.QueryStatement):
         _bind_text(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursorStatement):
@@ -123,6 +126,31 @@ def resolve_instruction(
     elif isinstance(statement, s.CreateProcedureStatement | s.CreateFunctionStatement):
         for parameter in statement.parameters:
             declare_variable(scope, parameter.name, parameter.type)
+
+
+def _check_temporary_table(scope: ExecutionScope, statement: s.Statement) -> None:
+    """Raise 2714 if an earlier statement of the text creates a temp table with the same name.
+
+    Documented [DOC: CREATE TABLE, temporary tables].
+    """
+    name = _get_temporary_table(statement)
+    earlier = [unit.action for unit in scope.units[: scope.resolved - 1]] if name else []
+    if any(
+        isinstance(x, StatementInstruction) and _get_temporary_table(x.statement) == name for x in earlier
+    ):
+        raise SqlError(2714, name, state=1)
+
+
+def _get_temporary_table(statement: s.Statement) -> str:
+    """Return the name of the temp table that CREATE TABLE or SELECT INTO creates; "" for other statements."""
+    if isinstance(statement, s.CreateTableStatement):
+        return statement.name[-1].lower() if statement.name[-1].startswith("#") else ""
+    if isinstance(statement, s.QueryStatement) and "#" in statement.text:
+        tokens = tokenize(statement.text)
+        for into, target in pairwise(tokens) if tokens[find_verb_index(tokens)].upper == "SELECT" else ():
+            if into.upper == "INTO" and target.text.startswith("#"):
+                return target.text.lower()
+    return ""
 
 
 def _bind_print(machine: ExecutionMachine, scope: ExecutionScope, text: str) -> None:

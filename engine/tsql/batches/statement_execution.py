@@ -36,6 +36,7 @@ from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
+from engine.tsql.language.instructions import StatementInstruction
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Column, UnsimulatedFeatureError
 from engine.tsql.scalars import settings
@@ -316,6 +317,13 @@ def _set_session_option(machine: ExecutionMachine, statement: s.SetSessionOption
 def _create_procedure(machine: ExecutionMachine, statement: s.CreateProcedureStatement) -> None:
     procedure = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
     objects.create_or_alter_object(machine.context, statement.name, procedure, statement.verb)
+    for instruction in statement.program:
+        action = instruction.action
+        called = action.statement if isinstance(action, StatementInstruction) else None
+        if isinstance(called, s.ExecuteProcedureStatement) and not procedures.is_known_procedure(
+            machine, called
+        ):
+            machine.append_numbered_message(2007, statement.name[-1], called.procedure)
 
 
 def _check_binding(

@@ -43,6 +43,16 @@ from engine.tsql.scalars.types import make_variant, parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 
+def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> bool:
+    """Return whether the procedure of EXEC exists, or may exist because it is on another server or in a variable."""
+    parts = [part.strip("[]") for part in statement.procedure.split(".")]
+    name = parts[-1].lower()
+    if statement.target or len(parts) == 4 or name == "sp_executesql" or name.startswith("#"):
+        return True
+    known = name in PROCEDURES_BY_NAME or name in UNSIMULATED_PROCEDURES
+    return known or isinstance(objects.find_object(machine.context, tuple(parts)), objects.UserProcedure)
+
+
 def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> None:
     """Execute an EXEC statement.
 

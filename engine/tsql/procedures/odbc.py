@@ -222,9 +222,26 @@ def _show_types(call: ProcedureCall) -> None:
              int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
              scale, 38 if declared == "precision,scale" else scale, 9 if sub else code, sub, radix, None, 0)
         )  # fmt: skip
+        if name in IDENTITY_TYPES and wanted_type in (0, code):
+            exact = name in ("decimal", "numeric")
+            identity_name = f"{name}{'()' if exact else ''} identity"
+            changes = {
+                0: identity_name,
+                5: "precision" if exact else None,
+                6: 0,
+                11: 1,
+                12: identity_name,
+                14: 0,
+            }
+            rows.append(tuple(changes.get(index, value) for index, value in enumerate(rows[-1])))
     call.show_rows(
-        names, sorted(rows, key=lambda row: (int(str(row[1])), -int(str(row[2])), to_text(row[0])))
+        names,
+        sorted(rows, key=lambda row: (int(str(row[1])), row[11] or 0, -int(str(row[2])), to_text(row[0]))),
     )
+
+
+IDENTITY_TYPES: Final = frozenset({"tinyint", "smallint", "int", "bigint", "decimal", "numeric"})
+"""Types with which a column can be an identity column. Each is listed twice. Documented [DOC: sp_datatype_info]."""
 
 
 def _list_index_keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:

@@ -45,7 +45,10 @@ def test_tables_columns_and_keys_match_the_documentation() -> None:
     types = {row[0]: row for row in query_rows("sp_datatype_info_90")}
     assert types["int"][1:3] == (4, 10)
     assert types["nvarchar"][3:5] == ("N'", "'")
-    assert [row[0] for row in query_rows("sp_datatype_info @data_type = -5")] == ["bigint"]
+    assert [row[0] for row in query_rows("sp_datatype_info @data_type = -5")] == [
+        "bigint",
+        "bigint identity",
+    ]
     schemas = submit_batch(world, P, f"USE {DB} SELECT * FROM INFORMATION_SCHEMA.SCHEMATA").grids[-1]
     assert "dbo" in [row[1] for row in schemas]
 
