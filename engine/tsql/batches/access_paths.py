@@ -112,10 +112,10 @@ def find_read_rows(
     ]
     is_complete = access.complete and len(conditions) == len(access.conditions)
     for link in access.links if not _choose_index(table, conditions)[1][0] else ():
-        implied = _follow_link(machine, table, link, find_table(link.ref))
-        if any(not condition.values for condition in implied):
+        implied_conditions = _follow_link(machine, table, link, find_table(link.ref))
+        if any(not condition.values for condition in implied_conditions):
             return ReadRows(frozenset(), frozenset())
-        conditions += implied
+        conditions += implied_conditions
     key, seeks = _choose_index(table, conditions)
     full_range = KeyRange(object_key, _list_index_columns(table, key))
     entries = {
@@ -259,24 +259,26 @@ def _convert_condition(
 
 
 def _follow_link(
-    machine: ExecutionMachine, table: Table, link: JoinLink, other: Table | None
+    machine: ExecutionMachine, table: Table, link: JoinLink, other_table: Table | None
 ) -> list[ColumnCondition]:
     """Return the condition that a join implies: the column has one of the values in the other table.
 
     Assumed: the optimizer reads the table with conditions first, and then seeks in the other one.
     """
     positions = {column.name.lower(): index for index, column in enumerate(table.columns)}
-    if other is None or link.column not in positions:
+    if other_table is None or link.column not in positions:
         return []
-    other_positions = {column.name.lower(): index for index, column in enumerate(other.columns)}
-    tests = [_convert_condition(machine, other, *test) for test in link.conditions]
+    other_positions = {column.name.lower(): index for index, column in enumerate(other_table.columns)}
+    tests = [_convert_condition(machine, other_table, *test) for test in link.conditions]
     conditions = [test for test in tests if test is not None]
     if not conditions or link.other_column not in other_positions:
         return []
-    machine.meter.charge_units(other.cells)
+    machine.meter.charge_units(other_table.cells)
     value_position = other_positions[link.other_column]
     values = dict.fromkeys(
-        row[value_position] for row in other.rows if all(condition.accepts(row) for condition in conditions)
+        row[value_position]
+        for row in other_table.rows
+        if all(condition.accepts(row) for condition in conditions)
     )
     values.pop(None, None)
     return [ColumnCondition(positions[link.column], "IN", tuple(values))] if len(values) <= SEEKS_MAX else []

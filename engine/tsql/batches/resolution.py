@@ -134,9 +134,10 @@ def _check_temporary_table(scope: ExecutionScope, statement: s.Statement) -> Non
     Documented [DOC: CREATE TABLE, temporary tables].
     """
     name = _get_temporary_table(statement)
-    earlier = [unit.action for unit in scope.units[: scope.resolved - 1]] if name else []
+    earlier_actions = [unit.action for unit in scope.units[: scope.resolved - 1]] if name else []
     if any(
-        isinstance(x, StatementInstruction) and _get_temporary_table(x.statement) == name for x in earlier
+        isinstance(x, StatementInstruction) and _get_temporary_table(x.statement) == name
+        for x in earlier_actions
     ):
         raise SqlError(2714, name, state=1)
 

@@ -319,11 +319,11 @@ def _create_procedure(machine: ExecutionMachine, statement: s.CreateProcedureSta
     objects.create_or_alter_object(machine.context, statement.name, procedure, statement.verb)
     for instruction in statement.program:
         action = instruction.action
-        called = action.statement if isinstance(action, StatementInstruction) else None
-        if isinstance(called, s.ExecuteProcedureStatement) and not procedures.is_known_procedure(
-            machine, called
+        inner_statement = action.statement if isinstance(action, StatementInstruction) else None
+        if isinstance(inner_statement, s.ExecuteProcedureStatement) and not procedures.is_known_procedure(
+            machine, inner_statement
         ):
-            machine.append_numbered_message(2007, statement.name[-1], called.procedure)
+            machine.append_numbered_message(2007, statement.name[-1], inner_statement.procedure)
 
 
 def _check_binding(

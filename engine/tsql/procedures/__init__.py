@@ -49,8 +49,8 @@ def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureS
     name = parts[-1].lower()
     if statement.target or len(parts) == 4 or name == "sp_executesql" or name.startswith("#"):
         return True
-    known = name in PROCEDURES_BY_NAME or name in UNSIMULATED_PROCEDURES
-    return known or isinstance(objects.find_object(machine.context, tuple(parts)), objects.UserProcedure)
+    is_shipped = name in PROCEDURES_BY_NAME or name in UNSIMULATED_PROCEDURES
+    return is_shipped or isinstance(objects.find_object(machine.context, tuple(parts)), objects.UserProcedure)
 
 
 def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> None:

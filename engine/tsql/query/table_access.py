@@ -138,15 +138,19 @@ def _read_links(
     """Return what `column = column of another source` says about *table*: constants, or a link to a table."""
     if not isinstance(part, exp.EQ):
         return [], []
-    for own, other in ((part.this, part.expression), (part.expression, part.this)):
-        own, other = _remove_collation(own), _remove_collation(other)
-        if not (isinstance(own, exp.Column) and isinstance(other, exp.Column) and other.table):
+    for own_column, other_column in ((part.this, part.expression), (part.expression, part.this)):
+        own_column, other_column = _remove_collation(own_column), _remove_collation(other_column)
+        if not (
+            isinstance(own_column, exp.Column) and isinstance(other_column, exp.Column) and other_column.table
+        ):
             continue
-        found = _find_source(select, other.table) if own.table == table.alias_or_name else None
-        if found is None or found[1] is table:
+        source_match = (
+            _find_source(select, other_column.table) if own_column.table == table.alias_or_name else None
+        )
+        if source_match is None or source_match[1] is table:
             continue
-        outer, source = found
-        outer, source, name = _resolve_derived_column(outer, source, other.name)
+        outer, source = source_match
+        outer, source, name = _resolve_derived_column(outer, source, other_column.name)
         if isinstance(source, exp.Table):
             if source.name.lower() in query.ctes:
                 continue
@@ -154,9 +158,9 @@ def _read_links(
             parts = _list_conditions(outer, list(_list_joined_tables(outer)), source)
             tests = [test for condition in parts for test in _read_condition(condition, source, query)]
             if tests:
-                return [], [JoinLink(own.name.lower(), ref, name.lower(), tuple(tests))]
+                return [], [JoinLink(own_column.name.lower(), ref, name.lower(), tuple(tests))]
         elif operands := _read_constant_column(source, name, query):
-            return [(own.name.lower(), "IN", operands)], []
+            return [(own_column.name.lower(), "IN", operands)], []
     return [], []
 
 
@@ -210,9 +214,9 @@ def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
     links: list[JoinLink] = []
     for part, group in zip(parts, groups, strict=True):
         if not group:
-            constants, found = _read_links(part, table, select, query)
+            constants, new_links = _read_links(part, table, select, query)
             conditions += constants
-            links += found
+            links += new_links
     if len(joined) > 1:
         return TableAccess(tuple(conditions), complete=False, links=tuple(links))
     order: list[tuple[str, bool]] = []
