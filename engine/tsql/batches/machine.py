@@ -261,7 +261,8 @@ def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[objec
     if number == 4922:
         action = problem.title if problem.title.startswith("ALTER") else "ALTER TABLE DROP COLUMN"
         return action, problem.parameters[-1], "column"
-    return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters
+    has_title = number in (3013, 4413)
+    return (getattr(problem, "title", "RESTORE DATABASE"),) if has_title else problem.parameters
 
 
 # --- interface between statements and the submission that runs them -----------------------------------------

@@ -88,7 +88,12 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
         if isinstance(user_table, Table):
             return tuple((column.name, column.type) for column in user_table.columns), user_table.rows
         if isinstance(user_table, objects.UserView):
-            return _compute_view_rows(machine, user_table)
+            try:
+                return _compute_view_rows(machine, user_table)
+            except SqlError as problem:
+                if problem.number in _BINDING_ERRORS:
+                    problem.also, problem.title = (*problem.also, 4413), ref.dotted
+                raise
     catalog_view = catalog.find_view(context, parts)
     if machine.checks_permissions and len(ref.parts) < 4:
         require_view_state(context, catalog_view.name)
@@ -109,6 +114,10 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
     ):
         catalog_view = _restrict_to_own_session(context, catalog_view)
     return columns, partial(_list_view_rows, machine, context, catalog_view)
+
+
+_BINDING_ERRORS: Final = frozenset({207, 208, 4104})
+"""Errors in the query of a view after which 4413 names the view."""
 
 
 def _restrict_to_own_session(context: StatementContext, view: catalog.CatalogView) -> catalog.CatalogView:

@@ -8,6 +8,7 @@ from engine.messages import MESSAGES, MessageWording, SqlError, find_wording, li
 from engine.model import World
 from engine.tsql.batches.stored_tables import CHANGED_MESSAGES, MessageRow
 from engine.tsql.batches.stored_tables import MESSAGES as ADDED_MESSAGES
+from engine.tsql.query.plans import UnsimulatedFeatureError
 
 FIRST_RAISABLE_NUMBER: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
@@ -50,10 +51,15 @@ def is_message_logged(world: World, server: str, number: int) -> bool:
 def find_raisable_message(
     world: World, server: str, number: int, severity: int, state: int
 ) -> MessageWording:
-    """Return the message for RAISERROR. Raise 2732 for an invalid number, 18054 for an unknown message."""
+    """Return the message for RAISERROR. Raise 2732 for an invalid number, 18054 for an unknown user message.
+
+    Raise UnsimulatedFeatureError for a number of the product whose text is not known here.
+    """
     if number < FIRST_RAISABLE_NUMBER or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE_NUMBER, 2**31 - 1)
     row = find_message(world, server, number)
+    if row is None and number < 50_000:
+        raise UnsimulatedFeatureError(f"the text of message {number}")
     if row is None:
         raise SqlError(18054, number, severity, state)
     return row

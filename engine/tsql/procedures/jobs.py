@@ -209,8 +209,19 @@ def _add_step(call: ProcedureCall) -> None:
     _store_step(call, name, number, values)
 
 
+SUBSYSTEMS: Final = frozenset(
+    {
+        "ACTIVESCRIPTING", "ANALYSISCOMMAND", "ANALYSISQUERY", "CMDEXEC", "DISTRIBUTION", "LOGREADER", "MERGE",
+        "POWERSHELL", "QUEUEREADER", "SNAPSHOT", "SSIS", "TSQL",
+    }
+)  # fmt: skip
+"""Subsystems of job steps. Documented [DOC: sp_add_jobstep]."""
+
+
 def _store_step(call: ProcedureCall, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
+    if to_text(values["subsystem"]).upper() not in SUBSYSTEMS:
+        raise SqlError(14234, "@subsystem", "sp_enum_sqlagent_subsystems")
     # 14261: another step has the name; 14266: the action is not 1 to 4
     name = to_text(values.get("step_name", "")).lower()
     for other_step in stored_rows.list_steps(call.world, call.server, job):

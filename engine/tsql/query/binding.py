@@ -176,10 +176,7 @@ class QueryBinder(GroupingBinder):
             raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
         reject_inner_order(inner)
-        recursive = isinstance(inner, exp.Union) and any(
-            isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
-            for table in inner.args["expression"].find_all(exp.Table)
-        )
+        recursive = isinstance(inner, exp.Union) and _names_table(inner.args["expression"], name)
         if recursive:
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
@@ -190,6 +187,8 @@ class QueryBinder(GroupingBinder):
             _check_recursion(anchor, self.bind_query(inner.args["expression"]), name)
             cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column.name for column in anchor or ()]
         else:
+            if not isinstance(inner, exp.Union) and _names_table(inner, name):
+                raise SqlError(252, name)
             columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
@@ -223,6 +222,8 @@ class QueryBinder(GroupingBinder):
         known_lists = [columns for columns in column_lists if columns is not None]
         if len({len(columns) for columns in known_lists}) > 1:
             raise SqlError(205)
+        if known_lists and (tree.args.get("distinct") or not isinstance(tree, exp.Union)):
+            conversions.check_distinct_columns(known_lists[0], 5335)
         type_rows = [[column.kind for column in columns] for columns in known_lists]
         kinds: list[Kind] = [reduce(infer_common_type, types) for types in zip(*type_rows, strict=True)]
         conversions.check_member_collations(tree, members)
@@ -297,8 +298,11 @@ class QueryBinder(GroupingBinder):
                 self.bind_all([part.this])
         group = select.args.get("group")
         if isinstance(group, exp.Expr):
-            self.bind_all(list(group.expressions))
+            for kind in self.bind_all(list(group.expressions)):
+                conversions.check_comparable(kind)
         columns = self._bind_projections(select)
+        if select.args.get("distinct"):
+            conversions.check_distinct_columns(columns or (), 421)
         self._bind_order(select, columns)
         self._bind_limit(select)
         if select.meta.get(REPEATED_SELECT_KEY):
@@ -464,6 +468,8 @@ class QueryBinder(GroupingBinder):
             node = ordered.this
             self._check_order_term(node, projections, used_terms)
             if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
+                kinds = [column.kind for column in columns or () if column.name.lower() == node.name.lower()]
+                conversions.check_comparable(next(iter(kinds), None))
                 continue
             if isinstance(node, exp.Literal) and node.is_int:
                 if columns is not None and not 1 <= int(node.name) <= len(columns):
@@ -471,7 +477,7 @@ class QueryBinder(GroupingBinder):
                 continue
             if isinstance(node, exp.Literal):
                 self.problems.append(SqlError(408, 1))
-            self.bind_all([node])
+            conversions.check_comparable(self.bind_all([node])[0])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
         """Return the name and the text of a result column; empty texts for a star."""
@@ -543,6 +549,14 @@ class QueryBinder(GroupingBinder):
             wrap_in_call(value, "row_limit")
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
+
+
+def _names_table(query: exp.Expr, name: str) -> bool:
+    """Return whether a query reads a table without a schema that has this name."""
+    return any(
+        isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
+        for table in query.find_all(exp.Table)
+    )
 
 
 XML_CONVERT_STYLES: Final = {

@@ -14,6 +14,7 @@ from engine.tsql.scalars.types import (
     FLOAT,
     INT,
     NULL,
+    OLD_LARGE_TYPES,
     UNLIMITED_LENGTH,
     SqlType,
     check_conversion,
@@ -141,6 +142,28 @@ def find_replacement(node: exp.Expr) -> exp.Expr:
     return node
 
 
+def check_comparable(kind: Kind) -> None:
+    """Raise 305 for xml and 306 for text, ntext and image, which cannot be sorted or grouped."""
+    if kind is not None and kind.name == "xml":
+        raise SqlError(305)
+    if kind is not None and kind.name in OLD_LARGE_TYPES:
+        raise SqlError(306)
+
+
+def check_distinct_columns(columns: Columns, number: int) -> None:
+    """Raise an error with this number if a column has a type whose values cannot be compared."""
+    for column in columns:
+        if column.kind is not None and column.kind.name in return_types.UNORDERED_TYPES:
+            raise SqlError(number, column.kind.name)
+
+
+def check_equality(kind: Kind, others: Sequence[Kind]) -> None:
+    """Raise 402 for the comparison of text, ntext or image with another value."""
+    for other in others if kind is not None and kind.name in OLD_LARGE_TYPES else ():
+        if kind is not None and other is not None and other != NULL:
+            raise SqlError(402, kind.name, other.name, "equal to")
+
+
 def convert_to_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
     """Convert a value that is not text to text, by the rules of its type."""
     if (
@@ -163,6 +186,9 @@ def _infer_count(binder: Binder, node: exp.Expr) -> Kind:
     else:
         is_plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
         kinds = [binder.bind(inner)] if is_plain else []
+    for kind in kinds:
+        if kind is not None and kind.name in OLD_LARGE_TYPES:
+            raise SqlError(8117, kind.name, "count")
     if NULL in kinds:
         raise SqlError(8117, "NULL", "count")
     return BIGINT if node.args.get("big_int") else INT
@@ -260,7 +286,8 @@ def _infer_window(binder: Binder, node: exp.Expr) -> Kind:
         for part in (
             [parts] if isinstance(parts, exp.Expr) else parts or []
         ):  # bound here, because ORDER BY in OVER cannot use aliases
-            binder.bind_parts(part)
+            for value in part.expressions if isinstance(part, exp.Order) else [part]:
+                check_comparable(binder.bind(value.this if isinstance(value, exp.Ordered) else value))
     return binder.bind(node.this)
 
 

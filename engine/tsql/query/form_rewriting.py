@@ -387,6 +387,7 @@ def _add_level_counter(
         from_=exp.From(this=exp.Table(this=exp.to_identifier(counted_name, quoted=True))),
     )
     plain_cte = exp.CTE(this=select, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    plain_cte.meta[forms.STREAMED_KEY] = True
     index = with_clause.expressions.index(cte)
     with_clause.set(
         "expressions",

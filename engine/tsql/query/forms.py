@@ -19,6 +19,8 @@ REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ
 
 RECURSIVE_COLUMNS_KEY: Final = "recursive"
 """Metadata key of a recursive CTE. The value is its columns."""
+STREAMED_KEY: Final = "streamed"
+"""Metadata key of a CTE whose rows are computed one by one, so that TOP ends the recursion."""
 
 
 # --- queries rejected by their form -------------------------------------------------------------------------

@@ -107,6 +107,9 @@ def _separate_derived_tables(tree: exp.Expr) -> None:
     """
     for clause in list(tree.find_all(exp.With)):
         for cte in clause.expressions:
+            names = [table.name.lower() for table in tree.find_all(exp.Table)]
+            if cte.meta.get(forms.STREAMED_KEY) and names.count(cte.alias.lower()) == 1:
+                continue
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
                 cte.set("materialized", True)
     for derived in list(tree.find_all(exp.Subquery)):

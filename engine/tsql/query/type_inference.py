@@ -34,6 +34,7 @@ from engine.tsql.scalars.types import (
     GUID,
     INT,
     NULL,
+    OLD_LARGE_TYPES,
     UNLIMITED_LENGTH,
     SqlType,
     check_conversion,
@@ -245,6 +246,7 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
     target = kind
     for other_sql_type in kinds:
         target = infer_common_type(target, other_sql_type)
+    conversions.check_equality(kind, kinds)
     convert_to_type(node.this, kind, target)
     for value, other_sql_type in zip(list(node.expressions), kinds, strict=True):
         convert_to_type(value, other_sql_type, target)
@@ -384,6 +386,8 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(8116, "NULL" if kinds[0] == NULL else kinds[0].name, 1, name)
     for index in return_types.TEXT_ARGUMENTS.get(name, ()):
         kind = kinds[index] if index < len(arguments) else None
+        if kind and kind.name in OLD_LARGE_TYPES and name not in ("charindex", "patindex"):
+            raise SqlError(8116, kind.name, index + 1, name)
         if kind is not None and not (name == "len" and kind.is_binary):
             convert_to_text(binder, node.expressions[index], kind)
     if name == "hashbytes" and any(kind and kind.name in ("nchar", "nvarchar") for kind in kinds[1:2]):
@@ -548,10 +552,6 @@ def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-def _infer_null(binder: Binder, node: exp.Expr) -> Kind:
-    return NULL
-
-
 def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
     """Bind AND and OR in a loop, because generated queries can have hundreds of operands."""
     parts: list[exp.Expr] = []
@@ -568,7 +568,7 @@ TYPE_RULES_BY_NODE: Final[dict[type[exp.Expr], TypeRule]] = {
     exp.Literal: _infer_literal,
     exp.National: _infer_national,
     exp.HexString: _infer_hex,
-    exp.Null: _infer_null,
+    exp.Null: lambda binder, node: NULL,
     exp.Column: _infer_column,
     exp.Parameter: _infer_parameter,
     exp.Paren: _infer_paren,

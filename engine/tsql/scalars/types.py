@@ -44,6 +44,7 @@ DATE_TIME_TYPES: Final = frozenset(
 )
 OLD_DATE_TIME_TYPES: Final = frozenset({"datetime", "smalldatetime"})
 BINARIES: Final = frozenset({"binary", "varbinary", "image", "timestamp", "rowversion"})
+OLD_LARGE_TYPES: Final = frozenset({"text", "ntext", "image"})  # not comparable [DOC: ntext, text, and image]
 OTHER_TYPES: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
 _ALIASES: Final = {
     "integer": "int", "dec": "decimal", "character varying": "varchar", "char varying": "varchar",
@@ -107,7 +108,7 @@ class SqlType(Struct, frozen=True):
             return f"{self.name}({self.precision},{self.scale})"
         if self.name in SCALED_TIME_TYPES:
             return f"{self.name}({self.scale})"
-        if self.length:
+        if self.length and self.name not in OLD_LARGE_TYPES:
             return f"{self.name}({'max' if self.length == UNLIMITED_LENGTH else self.length})"
         return self.name
 
@@ -343,6 +344,8 @@ def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
         return INT if other_sql_type == NULL else infer_arithmetic_type(sign, other_sql_type, other_sql_type)
     if sign in "&|^":
         return _infer_bitwise_type(sign, a, b)
+    if {a.name, b.name} & OLD_LARGE_TYPES:
+        raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
     if sign == "+" and not (a.is_number or b.is_number or a.is_date_time or b.is_date_time):
         return infer_concatenated_type(a, b)
     if a.is_date_time or b.is_date_time:
