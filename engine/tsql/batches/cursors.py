@@ -70,6 +70,8 @@ def declare_cursor(machine: ExecutionMachine, statement: s.DeclareCursorStatemen
     if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
         raise SqlError(16915, statement.name)
     scrolls = bool(options & _SCROLL_OPTIONS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
+    for option in sorted(options & {"DYNAMIC", "KEYSET"}):
+        machine.report_partly_simulated(f"changes of rows after OPEN in a {option} cursor")
     has_row_count = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
     store_cursor(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
 

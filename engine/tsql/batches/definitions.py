@@ -426,14 +426,18 @@ def _alter_column(machine: ExecutionMachine, table: Table, text: str, ref: Table
         )
     changed_column = replace(old, type=new.type, nullable=new.nullable)
     parse_type(changed_column.type)
-    rows = tuple(
-        (
-            *row[:column_position],
-            tables.convert_for_column(changed_column, row[column_position], ref.parts[-1], "UPDATE"),
-            *row[column_position + 1 :],
+    try:
+        rows = tuple(
+            (
+                *row[:column_position],
+                tables.convert_for_column(changed_column, row[column_position], ref.parts[-1], "UPDATE"),
+                *row[column_position + 1 :],
+            )
+            for row in table.rows
         )
-        for row in table.rows
-    )
+    except SqlError as problem:
+        sources.qualify_error_table_name(machine, ref, problem)
+        raise
     return replace(
         table,
         columns=(*table.columns[:column_position], changed_column, *table.columns[column_position + 1 :]),

@@ -445,9 +445,16 @@ def _execute_throw(machine: ExecutionMachine, statement: s.ThrowStatement) -> No
 def _execute_dynamic_sql(machine: ExecutionMachine, statement: s.ExecuteDynamicSqlStatement) -> None:
     text = to_text(machine.evaluate_expression(statement.expression))
     if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
+        if statement.caller is not None:
+            raise UnsimulatedFeatureError("EXECUTE (…) AS … AT")
         linked_servers.execute_remotely(machine, statement.linked_server, text)
         return
+    principal = machine.session.principal
+    if statement.caller is not None:
+        permissions.execute_as(machine, statement.caller)
     machine.enter_frame(text)
+    if machine.scope.outside is not None:
+        machine.scope.outside = replace(machine.scope.outside, principal=principal)
 
 
 def _insert_exec(machine: ExecutionMachine, statement: s.InsertExecStatement) -> None:

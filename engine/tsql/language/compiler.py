@@ -424,6 +424,10 @@ class _Compiler(DefinitionReader):
             raise self.build_error()
         self.check_variables(self.position - 1)
         sign = self.take()
+        if sign.is_operator(".") and self.token.upper == "MODIFY":
+            self.skip_clause()
+            self.emit_statement(line, s.UnsimulatedStatement("the method modify() of xml"))
+            return
         is_assignment = sign.kind == "op" and sign.text.endswith("=") and sign.text not in ("<=", ">=", "!=")
         if not is_assignment or (sign.text != "=" and self.version < 2008):
             raise build_unexpected_token_error(sign)
@@ -548,11 +552,8 @@ class _Compiler(DefinitionReader):
         text = self.parse_expression(self.skip_expression(), line)
         if not self.take_if_operator(")"):
             raise self.build_error()
-        linked = ""
-        if self.is_keyword("AT"):
-            self.take()
-            linked = get_name(self.take())
-        self.emit_statement(line, s.ExecuteDynamicSqlStatement(text, linked))
+        caller = self.parse_caller()
+        self.emit_statement(line, s.ExecuteDynamicSqlStatement(text, self.parse_linked_server(), caller))
 
     def parse_revert(self) -> None:
         line = self.take().line

@@ -52,6 +52,27 @@ class DefinitionReader(TableDefinitionReader):
         """Compile the body of a procedure or function. *parameters* count as declared variables."""
         raise NotImplementedError
 
+    def parse_caller(self) -> s.ExecuteAsStatement | None:
+        """Parse `AS USER = 'name'` or `AS LOGIN = 'name'` after EXECUTE (…). Return None without this clause."""
+        if not self.is_keyword("AS"):
+            return None
+        self.take()
+        if (
+            not self.is_keyword("LOGIN", "USER")
+            or not self.peek().is_operator("=")
+            or self.peek(2).kind != "string"
+        ):
+            raise self.build_error()
+        kind, _, name = self.take().upper, self.take(), get_name(self.take())
+        return s.ExecuteAsStatement(kind, name)
+
+    def parse_linked_server(self) -> str:
+        """Parse `AT linked_server` after EXECUTE (…). Return "" without this clause."""
+        if not self.is_keyword("AT"):
+            return ""
+        self.take()
+        return get_name(self.take())
+
     def emit_unsimulated(self, word_count: int = 2) -> None:
         """Skip the statement and append an instruction that reports it as not simulated.
 

@@ -515,11 +515,20 @@ class ExecuteProcedureStatement(Statement, frozen=True):
     target: str = ""
 
 
+class ExecuteAsStatement(Statement, frozen=True):
+    """EXECUTE AS LOGIN = 'name' or EXECUTE AS USER = 'name'."""
+
+    kind: str
+    name: str
+
+
 class ExecuteDynamicSqlStatement(Statement, frozen=True):
-    """EXEC ('…' + @text) [AT linked_server]."""
+    """EXEC ('…' + @text) [AS USER = 'name'] [AT linked_server]."""
 
     expression: str
     linked_server: str = ""
+    caller: ExecuteAsStatement | None = None
+    """User or login that the text runs as; None for the caller."""
 
 
 class InsertExecStatement(Statement, frozen=True):
@@ -577,13 +586,6 @@ class ReturnStatement(Statement, frozen=True):
     """RETURN [value]."""
 
     expression: str = ""
-
-
-class ExecuteAsStatement(Statement, frozen=True):
-    """EXECUTE AS LOGIN = 'name' or EXECUTE AS USER = 'name'."""
-
-    kind: str
-    name: str
 
 
 class RevertStatement(Statement, frozen=True):

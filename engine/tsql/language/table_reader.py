@@ -136,6 +136,10 @@ class TableDefinitionReader(TokenReader):
         first = self.skip_clause() if self.token.kind != "end" else self.position
         text = self.get_text_between(first, self.position)
         tokens = self.tokens[first : self.position]
+        if action == "REBUILD" or [token.upper for token in tokens[:2]] == ["PERIOD", "FOR"]:
+            words = " ".join(token.upper for token in (self.tokens[first - 1], *tokens[:2]))
+            self.emit_statement(line, s.UnsimulatedStatement(f"ALTER TABLE … {words}"))
+            return
         if not tokens:
             raise build_unexpected_token_error(self.tokens[first - 1])
         word = self.tokens[first].upper

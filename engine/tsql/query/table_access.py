@@ -238,6 +238,8 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     assert isinstance(table, exp.Table)
     if table.args.get("pivots"):
         raise UnsimulatedFeatureError("PIVOT")
+    if table.args.get("sample"):
+        raise UnsimulatedFeatureError("TABLESAMPLE")
     ref = build_table_ref(table)
     if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
         table.set("hints", None)
