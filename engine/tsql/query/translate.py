@@ -10,7 +10,7 @@ from engine.generators import run_to_completion
 from engine.messages import SqlError
 from engine.tsql.batches.work import ResultCache, ResumableComputation, cache_by_text
 from engine.tsql.language.lexer import SqlSyntaxError, tokenize
-from engine.tsql.query import forms, syntax_normalization
+from engine.tsql.query import foreign_syntax, forms, syntax_normalization
 from engine.tsql.query.binding import reject_inner_order
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.form_rewriting import (
@@ -102,6 +102,8 @@ def parse_query(text: str) -> exp.Expr:
     tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
     if isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.Merge):
         tree.set("limit", syntax_normalization.parse_top(text))
+    foreign_syntax.inline_windows(tree)
+    foreign_syntax.check_clauses(tree, tokenize(text))
     forms.check_query(tree)
     restore_call_names(tree)
     forms.fold_within_group(tree)
