@@ -14,7 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE_MODULES, ENGINE_LAYERS, belongs_to_any, list_imports, parse_file
+from tests.sources import parse_source
+from tests.test_architecture import CODE_MODULES, ENGINE_LAYERS, belongs_to_any, list_imports
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
@@ -53,7 +54,7 @@ NAMES_ONLY_ROW_SIZE: Final = 4
 @cache
 def get_docstring(name: str) -> str:
     """Return the first sentence of the docstring of *name*."""
-    text = (ast.get_docstring(parse_file(CODE_MODULES[name])) or "").partition("\n")[0]
+    text = (ast.get_docstring(parse_source(CODE_MODULES[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
 

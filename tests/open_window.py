@@ -80,11 +80,17 @@ def build_window(
     store: WindowSettings,
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
+    size: tuple[int, int] | None = None,
 ) -> OpenWindow:
-    """Build a window with all its parts. The session uses *use_timer* and *clock*."""
+    """Build a window with all its parts. The session uses *use_timer* and *clock*.
+
+    A window that has its *size* already when its desk is arranged is not arranged again.
+    """
     from app.main_window.assembly import assemble_window
 
     window = OpenWindow(store)
+    if size is not None:
+        window.resize(*size)
     for _ in assemble_window(window, profile, use_timer, clock):
         pass
     return window

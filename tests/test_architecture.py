@@ -15,6 +15,8 @@ from typing import Final
 
 import pytest
 
+from tests.sources import parse_source
+
 ROOT = Path(__file__).parents[1]
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy",)
@@ -118,10 +120,6 @@ def find_modules(*packages: str) -> dict[str, Path]:
     return paths
 
 
-def parse_file(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"), str(file))
-
-
 @lru_cache(maxsize=1)
 def find_all_imports(tree: ast.Module) -> tuple[str, ...]:
     """Return all imports of a module, including `import_module` with a literal name.
@@ -133,7 +131,7 @@ def find_all_imports(tree: ast.Module) -> tuple[str, ...]:
 
 @cache
 def list_imports(name: str) -> tuple[str, ...]:
-    return find_all_imports(parse_file(CODE_MODULES[name]))
+    return find_all_imports(parse_source(CODE_MODULES[name]))
 
 
 def _find_imports(tree: ast.Module) -> Iterator[str]:
@@ -279,12 +277,12 @@ DATA_MODULES = find_modules("scenarios", "assets")
 
 @pytest.mark.parametrize("name", CODE_MODULES)
 def test_modules_respect_the_layers(name: str) -> None:
-    assert find_breaches(name, parse_file(CODE_MODULES[name])) == []
+    assert find_breaches(name, parse_source(CODE_MODULES[name])) == []
 
 
 @pytest.mark.parametrize("name", DATA_MODULES)
 def test_data_folders_contain_no_code(name: str) -> None:
-    statements = parse_file(DATA_MODULES[name]).body
+    statements = parse_source(DATA_MODULES[name]).body
     assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements)
 
 

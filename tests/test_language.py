@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from babel.messages.pofile import read_po
+
+from tests.sources import parse_source
 
 ROOT: Final = Path(__file__).parents[1]
 FUNCTION_WORDS: Final = frozenset(
@@ -56,7 +58,8 @@ BRITISH_SPELLING_PATTERN: Final = re.compile(
     r"|licence|modelled|neighbour|practise|practised|practising|(?:recogn|initial|synchron|minim|optim)is(?:e|ed|ing))s?\b",
     re.IGNORECASE,
 )
-DOCUMENTED_NODES: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+DOCUMENTED_NODES: Final = (ast.Module, ast.ClassDef, *FUNCTIONS)
 SERVER_TEXTS: Final = re.compile(r"(?:Query|The step) was cancelled")
 """Texts of SQL Server, which keep the spelling of the product."""
 README_BYTES_MAX: Final = 10_240
@@ -82,16 +85,24 @@ SHARED_CLASSES: Final = {
 @cache
 def parse_trees() -> dict[Path, ast.Module]:
     return {
-        path: ast.parse(path.read_text(encoding="utf-8"))
+        path: parse_source(path)
         for package in ("app", "engine")
         for path in sorted((ROOT / package).rglob("*.py"))
     }
 
 
-def iterate_nodes() -> Iterator[tuple[Path, ast.AST]]:
+@cache
+def group_nodes() -> dict[type[ast.AST], list[tuple[Path, ast.AST]]]:
+    """Return the nodes of all files by their class, because each test needs few classes of a million nodes."""
+    groups = collections.defaultdict(list)
     for path, tree in parse_trees().items():
         for node in ast.walk(tree):
-            yield path, node
+            groups[type(node)].append((path, node))
+    return groups
+
+
+def list_nodes(*kinds: type[ast.AST]) -> list[tuple[Path, Any]]:
+    return [entry for kind in kinds for entry in group_nodes()[kind]]
 
 
 def is_empty_name(name: str) -> bool:
@@ -110,19 +121,14 @@ def assert_share(offenders: list[str], total: int, max_share: float) -> None:
 
 
 def test_function_names_contain_a_verb_or_a_noun() -> None:
-    names = [
-        node.name
-        for _, node in iterate_nodes()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__")
-    ]
+    names = [node.name for _, node in list_nodes(*FUNCTIONS) if not node.name.startswith("__")]
     assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
 
 
 def test_parameters_are_nouns() -> None:
     names = [
         argument.arg
-        for _, node in iterate_nodes()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for _, node in list_nodes(*FUNCTIONS)
         for argument in (*node.args.args, *node.args.kwonlyargs)
     ]
     assert_share([name for name in names if is_empty_name(name)], len(names), NAMES_SHARE_MAX)
@@ -131,8 +137,7 @@ def test_parameters_are_nouns() -> None:
 def test_locals_are_nouns() -> None:
     names = [
         name
-        for _, node in iterate_nodes()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for _, node in list_nodes(*FUNCTIONS)
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     ]
     assert_share(
@@ -143,22 +148,21 @@ def test_locals_are_nouns() -> None:
 
 
 def test_classes_and_modules_are_nouns() -> None:
-    classes = [node.name for _, node in iterate_nodes() if isinstance(node, ast.ClassDef)]
+    classes = [node.name for _, node in list_nodes(ast.ClassDef)]
     modules = [path.stem for path in parse_trees() if path.stem != "__init__" and not path.stem[0].isdigit()]
     assert [name for name in (*classes, *modules) if is_empty_name(name)] == []
 
 
 def test_class_names_are_unique() -> None:
-    count = collections.Counter(node.name for _, node in iterate_nodes() if isinstance(node, ast.ClassDef))
+    count = collections.Counter(node.name for _, node in list_nodes(ast.ClassDef))
     assert {name for name, times in count.items() if times > 1} <= SHARED_CLASSES.keys()
 
 
 def test_exceptions_end_in_error() -> None:
     wrong_names = [
         node.name
-        for _, node in iterate_nodes()
-        if isinstance(node, ast.ClassDef)
-        and not node.name.endswith("Error")
+        for _, node in list_nodes(ast.ClassDef)
+        if not node.name.endswith("Error")
         and any(ast.unparse(base).endswith(("Exception", "Error")) for base in node.bases)
     ]
     assert wrong_names == []
@@ -167,10 +171,8 @@ def test_exceptions_end_in_error() -> None:
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     texts = [
         (path, " ".join(node.value.value.split()))
-        for path, node in iterate_nodes()
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+        for path, node in list_nodes(ast.Expr)
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     ]
     wrong_texts = [
         f"{path.relative_to(ROOT)}: {text[:60]}"
@@ -203,11 +205,7 @@ def test_texts_have_american_spelling() -> None:
         ]
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "assets" / "help").glob("*.md")]
     texts += [path.read_text("utf-8") for path in pages]
-    texts += [
-        doc
-        for _, node in iterate_nodes()
-        if isinstance(node, DOCUMENTED_NODES) and (doc := ast.get_docstring(node))
-    ]
+    texts += [doc for _, node in list_nodes(*DOCUMENTED_NODES) if (doc := ast.get_docstring(node))]
     british_words = [
         match[0] for text in texts for match in BRITISH_SPELLING_PATTERN.finditer(SERVER_TEXTS.sub("", text))
     ]
@@ -216,26 +214,26 @@ def test_texts_have_american_spelling() -> None:
 
 def test_names_in_docstrings_and_the_glossary_exist() -> None:
     """A name that was changed must also change in the texts that mention it."""
-    mentions: set[tuple[str, str]] = set()
-    names: set[str] = set()
-    texts: list[str] = []
-    for path, tree in parse_trees().items():
-        docs = {
-            id(node.value): node.value.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        }
-        mentions |= {(path.name, match[0]) for doc in docs.values() for match in MENTIONED_NAME.finditer(doc)}
-        for node in ast.walk(tree):
-            names |= {
-                value
-                for field in ("id", "attr", "arg", "name", "asname")
-                if isinstance(value := getattr(node, field, None), str)
-            }
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
-                texts.append(node.value)
+    docs = {
+        id(node.value): (path, node.value.value)
+        for path, node in list_nodes(ast.Expr)
+        if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    }
+    mentions = {
+        (path.name, match[0]) for path, doc in docs.values() for match in MENTIONED_NAME.finditer(doc)
+    }
+    fields = [
+        (kind, field)
+        for kind in group_nodes()
+        for field in ("id", "attr", "arg", "name", "asname")
+        if field in kind._fields
+    ]
+    names = {getattr(node, field) for kind, field in fields for _, node in list_nodes(kind)}
+    texts = [
+        node.value
+        for _, node in list_nodes(ast.Constant)
+        if isinstance(node.value, str) and id(node) not in docs
+    ]
     for pattern in ("*.tsv", "*.txt"):
         texts += [
             path.read_text("utf-8") for part in ("app", "engine") for path in (ROOT / part).rglob(pattern)

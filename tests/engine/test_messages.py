@@ -18,6 +18,7 @@ from engine.messages import (
     fill_message,
     list_messages,
 )
+from tests.sources import parse_source
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
 NUMBER_INDEX = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "append_numbered_message": 0}
@@ -29,7 +30,7 @@ def find_raised_numbers() -> list[tuple[str, int, int]]:
     """Return (source position, number, argument count) of every call with a literal number."""
     calls = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse_source(path)):
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

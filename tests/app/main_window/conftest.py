@@ -17,19 +17,22 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.files import scenario_files, summary_cache
+from app.host import playback
 from app.main_window import debrief_controller
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.action_offers import ActionTarget
 from app.widgets import theme
+from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from tests.assertions import require
 from tests.children import get_scene
 from tests.open_window import OpenWindow, build_window
 
-FRAME_MS = 200.0
-"""Wall time of a frame. Shorter frames would only slow the tests down."""
-CLOCK_STEP_S = 0.001
+FRAME_MS = 1000.0
+"""Wall time of a frame. Every frame updates all views, so shorter frames would only slow the tests down."""
+WINDOW_SIZE = (1366, 768)
+CLOCK_STEP_S = 0.0005
 """Seconds by which the host's clock advances at each reading, so that frames do equal work on every machine."""
 EXTRA_PLANS = 3
 """Number of plans that an analysis searches in these tests."""
@@ -53,14 +56,16 @@ class WindowUser:
         """Run frames until *condition* holds or *seconds* of simulated time have passed."""
         session = self.window.session
         end = self.drill.tick + round(seconds * 100)
-        while session.drill is not None and not session.drill.finished and session.drill.tick < end:
-            if condition is not None and condition():
-                return
-            before = session.drill.tick
-            session.on_frame(FRAME_MS)
-            assert session.drill is None or session.drill.finished or session.drill.tick > before, (
-                "time stands still"
-            )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(playback, "ELAPSED_MS_MAX", FRAME_MS)
+            while session.drill is not None and not session.drill.finished and session.drill.tick < end:
+                if condition is not None and condition():
+                    return
+                before = session.drill.tick
+                session.on_frame(min(FRAME_MS, (end - before) * 1000.0 / TICKS_PER_S / session.speed))
+                assert session.drill is None or session.drill.finished or session.drill.tick > before, (
+                    "time stands still"
+                )
         assert condition is None or condition(), "it did not come to that"
 
     def finish_search(self) -> None:
@@ -156,10 +161,11 @@ def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
 
 def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
     """Yield a window on screen with the keyboard focus."""
-    window = build_window(profile, store, use_timer=False, clock=count(step=CLOCK_STEP_S).__next__)
+    window = build_window(
+        profile, store, use_timer=False, clock=count(step=CLOCK_STEP_S).__next__, size=WINDOW_SIZE
+    )
     window.session.host.immediate_task_s = REPLAY_S_MAX
     qtbot.addWidget(window)
-    window.resize(1366, 768)
     with qtbot.waitActive(window):
         window.show()
         window.activateWindow()

@@ -18,6 +18,7 @@ from app.words import language
 from app.words.language import mark, tr, translate_to_pseudo, trn
 from engine.verbs import VERBS
 from tests.engine.worlds import M, P, build_lab
+from tests.sources import parse_source
 
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGS = Path(__file__).parents[3] / "assets" / "languages"
@@ -181,7 +182,7 @@ def find_calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
         if re.search(rf"\b{name}\(", source):  # most modules have no call and need no parsing
             yield from (
                 (path, call, is_import_time)
-                for call, is_import_time in _find_calls_in(ast.parse(source), name, True)
+                for call, is_import_time in _find_calls_in(parse_source(path), name, True)
             )
 
 
@@ -215,9 +216,7 @@ def test_no_translation_happens_inside_a_formatted_string() -> None:
     """Before Python 3.12, the extraction of texts finds no calls inside f-strings."""
     hidden = []
     for path in sorted(APP.rglob("*.py")):
-        strings = (
-            node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.JoinedStr)
-        )
+        strings = (node for node in ast.walk(parse_source(path)) if isinstance(node, ast.JoinedStr))
         for node in strings:
             nodes = ast.walk(node)
             hidden += [f"{path.name}:{node.lineno}" for call in nodes if isinstance(call, ast.Call)

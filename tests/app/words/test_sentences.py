@@ -44,6 +44,7 @@ from engine.verbs.input_lines import parse_script
 from tests.cases import sample_cases
 from tests.engine.drill import test_broken_files
 from tests.events import DATA, build_event, read_field
+from tests.sources import parse_source
 
 ENGINE = Path(__file__).parents[3] / "engine"
 
@@ -200,7 +201,7 @@ def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
     saying = (
         {"emit"} if "tsql" in path.parts else MESSAGE_FUNCTIONS
     )  # Events of this package quote SQL Server.
-    for call in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for call in ast.walk(parse_source(path)):
         if not isinstance(call, ast.Call) or _get_function_name(call.func) not in saying:
             continue
         arguments = [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -1,0 +1,12 @@
+"""Syntax trees of the program for the tests of its source text. Each file is parsed once per process."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def parse_source(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
