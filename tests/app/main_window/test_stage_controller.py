@@ -170,8 +170,8 @@ def test_ags_and_fcis_are_staged_with_their_own_phases(
 ) -> None:
     start_drill(staged_window, name, mode)
     if line:
-        for _ in range(200):
-            staged_window.session.on_frame(50.0)
+        for _ in range(40):
+            staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
         staged_window.session.apply_input(line)
     headings = wait_for(staged_window, "over")
     names = {chip.name for chip in staged_window.failover_moment.stage.view.chips}
@@ -193,8 +193,8 @@ def test_the_stage_stays_closed_if_disabled(
 ) -> None:
     staged_window.store.set(settings.FAILOVER_STAGING, choice)
     start_drill(staged_window, "automatic-failover", mode)
-    for _ in range(2_000):
-        staged_window.session.on_frame(50.0)
+    for _ in range(400):
+        staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
         assert not staged_window.failover_moment.state
         if staged_window.session.drill.tick > 7_000:
             break
@@ -208,7 +208,7 @@ def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot:
     for _ in range(FRAMES_MAX):
         if staged_window.session.drill.tick >= 5_700:
             qtbot.keyClicks(query.editor, "S")
-        staged_window.session.on_frame(50.0)
+        staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
         if staged_window.session.drill.world.failovers:
             break
     assert not staged_window.failover_moment.state
@@ -315,7 +315,7 @@ def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWi
     for _ in range(4_000):
         if not staged_window.session.is_busy:
             staged_window.actions_by_name["time.next_event"].trigger()
-        staged_window.session.on_frame(50.0)
+        staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
         if "no automatic failover" in staged_window.notice.text:
             break
     assert "no automatic failover" in staged_window.notice.text
@@ -325,7 +325,7 @@ def test_the_reason_is_offered_after_a_jump_to_the_failure(staged_window: OpenWi
 def test_the_reason_for_no_failover_is_revealed_by_keys(staged_window: OpenWindow, qtbot: QtBot) -> None:
     start_drill(staged_window, "forced-service", "practice")
     for _ in range(4_000):
-        staged_window.session.on_frame(50.0)
+        staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
         if "no automatic failover" in staged_window.notice.text:
             break
     else:
@@ -412,8 +412,8 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         views.append(explanation.reveal(len(explanation.rows)))
     else:
         if line:
-            for _ in range(200):
-                staged_window.session.on_frame(50.0)
+            for _ in range(40):
+                staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
             staged_window.session.apply_input(line)
         wait_for(staged_window, "live")
         assert staged_window.failover_moment.stage.view.votes_tone == "muted"
