@@ -148,7 +148,7 @@ def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, 
 @needs_compiler
 def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     path = built(
-        translate(loader.read_kernel_source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED"
+        translate(loader.read_kernel_source(), vars(kernel), lines=True), COMPILERS[0], "-O0", "-DCHECKED"
     )
     functions = loader.load_library_functions(path, loader.read_kernel_source(), PLAIN_FUNCTIONS)
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
@@ -169,7 +169,11 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="flags of one processor")
 def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]) -> None:
     path = built(
-        translate_kernel().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast"
+        translate_kernel().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"),
+        "gcc",
+        "-mfma",
+        "-ffp-contract=fast",
+        "-O2",
     )
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
@@ -194,7 +198,11 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @needs_compiler
-def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> None:
+def test_a_compiler_builds_the_library_if_none_fits(
+    without_libraries: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flags = (*loader.COMPILER_FLAGS, "-O0")  # Another test optimizes, which takes 3 s.
+    monkeypatch.setattr(loader, "COMPILER_FLAGS", flags)
     loaded = loader.load_functions(ENTRY_POINTS)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
     assert_same_bits(loaded.functions)
