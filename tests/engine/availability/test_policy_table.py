@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -39,34 +40,38 @@ def build_primary_lines(*statements: str) -> tuple[str, ...]:
     return tuple(f"sql NODE_1 {statement}" for statement in statements)
 
 
-WORLDS: Final[dict[str, World]] = {
-    "settled": build_settled_world(),
-    "offline": take_group_offline(),
-    "without-quorum": lose_quorum(),
-    "forced-quorum": force_quorum(),
-    "suspended": build_world_after("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND"),
-    "suspended-everywhere": build_world_after(*build_primary_lines("ALTER DATABASE Sales SET HADR SUSPEND")),
-    "secondary-lost": build_world_after("power-off NODE_2"),
-    "primary-lost": build_world_after("power-off NODE_1", wait_s=60.0),
-    "disk-failed": build_world_after("fail-disk NODE_2 Sales"),
-    "failing-over": build_world_after(f"sql NODE_2 {ALTER_AG1}FAILOVER", wait_s=0.3),
-    "readers": build_world_after(
-        *build_primary_lines(
-            REPLICA.format(2, "SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"),
-            REPLICA.format(3, "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)"),
-            REPLICA.format(3, "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_3:1433')"),
-            REPLICA.format(1, "PRIMARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
-            REPLICA.format(1, "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))"),
-        )
-    ),
-    "asynchronous": build_world_after(
-        *build_primary_lines(
-            REPLICA.format(2, "FAILOVER_MODE = MANUAL"),
-            REPLICA.format(2, "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT"),
-        )
-    ),
-    "removed": build_world_after(*build_primary_lines(f"{ALTER_AG1}REMOVE DATABASE Sales")),
-}
+@cache
+def build_worlds() -> dict[str, World]:
+    return {
+        "settled": build_settled_world(),
+        "offline": take_group_offline(),
+        "without-quorum": lose_quorum(),
+        "forced-quorum": force_quorum(),
+        "suspended": build_world_after("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND"),
+        "suspended-everywhere": build_world_after(
+            *build_primary_lines("ALTER DATABASE Sales SET HADR SUSPEND")
+        ),
+        "secondary-lost": build_world_after("power-off NODE_2"),
+        "primary-lost": build_world_after("power-off NODE_1", wait_s=60.0),
+        "disk-failed": build_world_after("fail-disk NODE_2 Sales"),
+        "failing-over": build_world_after(f"sql NODE_2 {ALTER_AG1}FAILOVER", wait_s=0.3),
+        "readers": build_world_after(
+            *build_primary_lines(
+                REPLICA.format(2, "SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"),
+                REPLICA.format(3, "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)"),
+                REPLICA.format(3, "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_3:1433')"),
+                REPLICA.format(1, "PRIMARY_ROLE (ALLOW_CONNECTIONS = READ_WRITE)"),
+                REPLICA.format(1, "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))"),
+            )
+        ),
+        "asynchronous": build_world_after(
+            *build_primary_lines(
+                REPLICA.format(2, "FAILOVER_MODE = MANUAL"),
+                REPLICA.format(2, "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT"),
+            )
+        ),
+        "removed": build_world_after(*build_primary_lines(f"{ALTER_AG1}REMOVE DATABASE Sales")),
+    }
 
 
 def describe_route(world: World, server: str, read_intent: bool) -> str:
@@ -114,12 +119,12 @@ def describe_copy(world: World, server: str) -> str:
 def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [
         f"{name} {server} {describe_copy(world, server)}"
-        for name, world in WORLDS.items()
+        for name, world in build_worlds().items()
         for server in ("NODE_1", "NODE_2", "NODE_3")
     ]
     rows += [
         f"{name}: {condition.name} | {condition.seen_in} | {condition.target} | {condition.holds} {condition.now}"
-        for name, world in WORLDS.items()
+        for name, world in build_worlds().items()
         for condition in group_policies.list_preconditions(world, "Sales")
     ]
     recordings.compare_lines(TABLE, rows, request)

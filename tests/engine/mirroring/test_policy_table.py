@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -34,14 +35,16 @@ def build_world_in_failover() -> World:
     return world
 
 
-WORLDS: Final[dict[str, World]] = {
-    **SITUATIONS,
-    "in-failover": build_world_in_failover(),
-    "disk-failed": build_world_after(f"fail-disk {P} {DB}"),
-    "timeout-20": build_world_after(f"{SET_OPTION} PARTNER TIMEOUT 20"),
-    "witness-lost": build_world_after(f"power-off {W}"),
-    "mirror-lost": build_world_after(f"power-off {M}", witness=False),
-}
+@cache
+def build_worlds() -> dict[str, World]:
+    return {
+        **SITUATIONS,
+        "in-failover": build_world_in_failover(),
+        "disk-failed": build_world_after(f"fail-disk {P} {DB}"),
+        "timeout-20": build_world_after(f"{SET_OPTION} PARTNER TIMEOUT 20"),
+        "witness-lost": build_world_after(f"power-off {W}"),
+        "mirror-lost": build_world_after(f"power-off {M}", witness=False),
+    }
 
 
 def describe_copy(world: World, server: str) -> str:
@@ -80,7 +83,7 @@ def describe_copy(world: World, server: str) -> str:
 def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [
         f"{name} {server} {describe_copy(world, server)}"
-        for name, world in WORLDS.items()
+        for name, world in build_worlds().items()
         for server in (P, M)
     ]
     recordings.compare_lines(TABLE, rows, request)
@@ -111,7 +114,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
     ],
 )
 def test_preconditions_by_situation(situation: str, unmet: set[str] | None) -> None:
-    conditions = group_policies.list_preconditions(WORLDS[situation], DB)
+    conditions = group_policies.list_preconditions(build_worlds()[situation], DB)
     assert (
         {str(condition.name) for condition in conditions if not condition.holds} if conditions else None
     ) == unmet
