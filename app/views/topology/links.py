@@ -57,6 +57,8 @@ class LinkItem(QGraphicsItem):
         self.style = style
         self._line = QLineF()
         self._ends = (QRectF(), QRectF())
+        self._center: QPointF | None = None
+        """Center of the cards for which the line was computed; None if it must be computed again."""
         self._cards: Sequence[QRectF] = ()
         self._obstacle_lines: Sequence[QLineF] = ()
         self._is_crowded = False
@@ -90,14 +92,16 @@ class LinkItem(QGraphicsItem):
         """Apply colors and fonts."""
         self.prepareGeometryChange()
         self.style = style
-        self._cached_label_position = None
+        self._center = self._cached_label_position = None
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, center: QPointF) -> None:
         """Draw the line from card *a* to card *b*, with its text on the side away from *center*."""
-        self.prepareGeometryChange()
+        if (a, b) == self._ends and center == self._center:
+            return
+        self._discard_label_position()
         self._line = line = clip_line(a, b)
-        self._ends = (a, b)
+        self._ends, self._center = (a, b), center
         normal = line.normalVector().unitVector()
         outward = QPointF(normal.dx(), normal.dy())
         middle = line.center() - center
@@ -107,16 +111,21 @@ class LinkItem(QGraphicsItem):
         if outward.y() > 0.0 if through_middle else projection < 0.0:
             outward = -outward
         self._outward = outward
-        self._cached_label_position = None
+
+    def _discard_label_position(self) -> None:
+        """Announce a change of geometry. Without a cached layout, nobody has asked since the last change."""
+        if self._cached_label_position is not None:
+            self.prepareGeometryChange()
+            self._cached_label_position = None
 
     def set_obstacles(self, cards: Sequence[QRectF], lines: Sequence[QLineF], is_crowded: bool) -> None:
         """Set the cards and lines that the texts of this link should avoid.
 
         If *is_crowded*, only a selected link and links with problems have texts.
         """
-        self.prepareGeometryChange()
-        self._is_crowded = is_crowded
-        self._cards, self._obstacle_lines, self._cached_label_position = cards, lines, None
+        if (cards, lines, is_crowded) != (self._cards, self._obstacle_lines, self._is_crowded):
+            self._discard_label_position()
+            self._cards, self._obstacle_lines, self._is_crowded = cards, lines, is_crowded
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
         """Draw the traffic at *phase_s* and the pings at *ping_s* of their cycles.
