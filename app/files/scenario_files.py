@@ -3,8 +3,8 @@
 import difflib
 import re
 import tomllib
-from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -117,11 +117,16 @@ def find_scenario_file(name_or_path: str) -> ScenarioFile:
     )
 
 
-def _list_shipped_files() -> Iterator[ScenarioFile]:
+@cache
+def _list_shipped_files() -> tuple[ScenarioFile, ...]:
+    """Return the shipped files by name. They are read once, because a running program never changes them."""
     files = (file for file in resources.files("scenarios").iterdir() if file.name.endswith(".toml"))
-    for file in sorted(files, key=lambda file: file.name):
-        name = file.name.removesuffix(".toml")
-        yield ScenarioFile(name, file.name, file.read_text(encoding="utf-8"), shipped=True)
+    return tuple(
+        ScenarioFile(
+            file.name.removesuffix(".toml"), file.name, file.read_text(encoding="utf-8"), shipped=True
+        )
+        for file in sorted(files, key=lambda file: file.name)
+    )
 
 
 def read_bundle_label(folder: Path) -> dict[str, object]:
