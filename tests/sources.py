@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import gc
 from functools import cache
 from pathlib import Path
 
 
 @cache
 def parse_source(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    gc.freeze()  # Exclude the tree from collections, because all trees have two million nodes.
+    return tree

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import gc
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -98,6 +99,7 @@ def group_nodes() -> dict[type[ast.AST], list[tuple[Path, ast.AST]]]:
     for path, tree in parse_trees().items():
         for node in ast.walk(tree):
             groups[type(node)].append((path, node))
+    gc.freeze()
     return groups
 
 
