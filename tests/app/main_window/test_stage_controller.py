@@ -85,10 +85,12 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     QApplication.processEvents()
     docks = {name: dock.geometry() for name, dock in window.desk.docks.items()}
     wait_for(window, "live")
-    assert stage.view.votes == "2 of 3 votes are needed", "nobody counts votes before the failure is detected"
+    assert stage.view.votes_text == "2 of 3 votes are needed", (
+        "nobody counts votes before the failure is detected"
+    )
     assert stage.buttons["forth"].text().startswith("Next phase")
     headings = ["Detection", *wait_for(window, "over")[1:]]
-    assert stage.view.votes == "2 of 3 votes: quorum"
+    assert stage.view.votes_text == "2 of 3 votes: quorum"
     assert [heading.partition(":")[0] for heading in headings] == [
         "Detection", "Redo", "Quorum vote", "Role change", "Undo", "Clients back", "Clients are back after 4.35 s",
     ]  # fmt: skip
@@ -97,7 +99,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert not window.session.is_running, "the clock waits until the result was seen"
     assert window.session.speed == 1.0
     (failover,) = window.session.live_drill.build_report()["failovers"]
-    assert stage.view.failover == f"{failover['failover_s']:.2f}"
+    assert stage.view.failover_time_text == f"{failover['failover_s']:.2f}"
     assert stage.view.duration_gauge[1] == failover["published_s"]
     press_key(qtbot, Qt.Key.Key_Left)
     assert stage.view.heading.startswith("Undo")
@@ -108,7 +110,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert stage.view.heading.startswith("Redo")
     press_key(qtbot, Qt.Key.Key_R)
     assert stage.view.heading.startswith("Detection")
-    qtbot.waitUntil(lambda: stage.view.elapsed != "0.00")
+    qtbot.waitUntil(lambda: stage.view.elapsed_text != "0.00")
     inputs = list(window.session.live_drill.journal)
     press_key(qtbot, Qt.Key.Key_Escape)
     QApplication.processEvents()
@@ -128,17 +130,17 @@ def test_the_stage_enlarges_its_text_as_soon_as_the_user_presents(
     window, stage = staged_window, staged_window.failover_moment.stage
     start_drill(window, "automatic-failover", "practice")
     wait_for(window, "over")
-    assert not stage.canvas.far
+    assert not stage.canvas.has_large_text
     press_key(qtbot, Qt.Key.Key_P)
     assert window.presenting.is_active
-    assert stage.canvas.far
+    assert stage.canvas.has_large_text
     assert stage.canvas.hasFocus()
     assert stage.buttons["present"].text().startswith(("Stop presenting", "Normal text"))
     stage.buttons["present"].click()
     assert not window.presenting.is_active
-    assert not stage.canvas.far
+    assert not stage.canvas.has_large_text
     window.appearance.set_font_scale(1.5)
-    assert stage.canvas.far
+    assert stage.canvas.has_large_text
     window.appearance.set_font_scale(1.0)
 
 
@@ -180,7 +182,7 @@ def test_ags_and_fcis_are_staged_with_their_own_phases(
     assert len(headings) == len(names) + 1
     assert headings[-1].startswith(last_heading)
     view = staged_window.failover_moment.stage.view
-    assert headings[-1] == f"Clients are back after {view.elapsed} s"
+    assert headings[-1] == f"Clients are back after {view.elapsed_text} s"
     assert staged_window.failover_moment.stage.buttons["go"].text().startswith("Continue")
     assert staged_window.timing.comparison.rowCount() == 0
 
@@ -416,7 +418,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
                 staged_window.session.on_frame(BEFORE_STAGE_FRAME_MS)
             staged_window.session.apply_input(line)
         wait_for(staged_window, "live")
-        assert staged_window.failover_moment.stage.view.votes_tone == "muted"
+        assert staged_window.failover_moment.stage.view.votes_color_name == "muted"
         wait_for(staged_window, "over")
         replay = staged_window.failover_moment._prepare_replay()
         assert replay is not None
