@@ -93,7 +93,7 @@ t = time.perf_counter()
 gc.disable()
 from PySide6.QtWidgets import QApplication
 from tests.open_window import OpenWindow
-from app.main_window.appearance import apply_theme
+from app.main_window.appearance import apply_stored_theme
 from app.main_window.start import StartSequence
 from app.settings import WindowSettings
 opened = []
@@ -101,7 +101,7 @@ def profile():
     from app.storage import open_profile
     opened.append(open_profile())
     return opened[0]
-app = QApplication(sys.argv); store = WindowSettings(); apply_theme(store); window = OpenWindow(store)
+app = QApplication(sys.argv); store = WindowSettings(); apply_stored_theme(store); window = OpenWindow(store)
 window.show(); app.processEvents(); print(time.perf_counter() - t)
 start = StartSequence(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
 print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()

@@ -81,12 +81,12 @@ import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
 from app.files import bundle_store, scenario_files
-from app.main_window import debrief_page
+from app.main_window import debrief_controller
 from tests.open_window import build_window
-from app.main_window.appearance import apply_theme
+from app.main_window.appearance import apply_stored_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
-from app.files.folders import get_default_folder
+from app.files.folders import get_profile_folder
 from engine.drill.running.drill import Drill
 
 # A library that is compiled first is kept next to the program.
@@ -101,14 +101,14 @@ def files():
 QFileDialog.getSaveFileName = staticmethod(lambda parent, title, suggested="", kind="": (
     str(chosen / ("b.zip" if "bundle" in title else Path(suggested).name)), ""))
 store = WindowSettings()
-apply_theme(store)
+apply_stored_theme(store)
 with open_profile() as profile:
     window = build_window(profile, store, use_timer=False)
     window.show()
     window.actions_by_name["view.theme"].trigger()
     window.actions_by_name["view.larger"].trigger()
     window.select_drill("lab")
-    window.brief.started.emit("lab")
+    window.brief.start_wanted.emit("lab")
     window.session.set_speed(100.0)
     for _ in range(20):
         window.session.on_frame(100.0)
@@ -120,16 +120,16 @@ with open_profile() as profile:
     for _ in range(20):
         window.session.on_frame(100.0)
         app.processEvents()
-    window.scripts.save()
+    window.scripts.save_script()
     window.scripts.save_results()
     window.apply_line("power-off SERVER_B")
     window.topology.add_note()
     for name in ("help.check", "help.bundle"):
         window.actions_by_name[name].trigger()
-    while window.diagnostics.busy:
+    while window.diagnostics.is_busy:
         app.processEvents()
     window.session.apply_input("finish")
-    for kind in debrief_page.EXPORTS:
+    for kind in debrief_controller.EXPORT_WRITERS:
         window.debrief.export_wanted.emit(kind)
     window.open_file(sys.argv[3])
     window.pages.currentWidget().accept.click()
@@ -141,11 +141,11 @@ with open_profile() as profile:
     assert window.quarantine.listed.list.table.rowCount() == 2
     window.quarantine.listed.forget_all.click()
     window.quarantine.listed.close()
-    window.editing.show()
+    window.editing.show_editor()
     window.editing.page.text.setPlainText(Path(sys.argv[3]).read_text() + "# changed")
     window.editing.save_draft()
     assert profile.drafts.load("editor")
-    window.editing.save_as()
+    window.editing.save_scenario_as()
     window.show_home()
     window.close()
     app.processEvents()

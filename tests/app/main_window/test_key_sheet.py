@@ -155,10 +155,10 @@ def test_keys_of_the_other_scheme_work(hands: WindowUser, lab: OpenWindow) -> No
     )
     query.editor.setFocus()
     hands.press_key(Qt.Key.Key_E, control)  # The key executes the batch, as in Management Studio.
-    assert not query.busy
+    assert not query.is_busy
     assert not lab.console.history.model.total
     hands.press_key(Qt.Key.Key_E, control, shift)
-    hands.run_frames(1.0, condition=lambda: bool(lab.console.history.model.total) and not query.busy)
+    hands.run_frames(1.0, condition=lambda: bool(lab.console.history.model.total) and not query.is_busy)
     lab.session.pause()
     results = query.results.isVisible()
     hands.press_key(Qt.Key.Key_J, control)

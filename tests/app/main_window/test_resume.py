@@ -36,7 +36,7 @@ store = WindowSettings(QSettings(str(settings), QSettings.Format.IniFormat))
 window = build_window(open_profile(folder), store, use_timer=False)
 window.show()
 window.select_drill("lab")
-window.brief.started.emit("lab")
+window.brief.start_wanted.emit("lab")
 session = window.session
 session.play()
 for frame in range(40):
@@ -164,7 +164,7 @@ def test_a_full_disk_undoes_the_input_and_reports_it(
         raise StorageError(StorageProblemKind.DISK_FULL, "The disk with it is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(profile, "append", raise_disk_full)
+        patch.setattr(profile, "append_line", raise_disk_full)
         patch.setattr(profile, "store_position", raise_disk_full)
         window.apply_line("power-off SERVER_A")
     assert window.notice.text == "The disk with it is full."

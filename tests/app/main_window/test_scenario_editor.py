@@ -88,7 +88,7 @@ def test_typing_is_checked_after_a_pause(hands: WindowUser, page: ScenarioEditor
 
 def test_the_solution_and_doing_nothing_are_both_played(hands: WindowUser, page: ScenarioEditor) -> None:
     page.tools["edit.try"].trigger()
-    expected = "The solution earns 100 of 100, doing nothing 0."
+    expected = "The solution earns 100 of 100 points. Doing nothing earns 0."
     hands.qtbot.waitUntil(lambda: page.findings.heading == expected, timeout=60_000)
     assert any(row.startswith("Protection: 50 / 50") for row in list_findings(page))
 

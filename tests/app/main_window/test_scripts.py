@@ -61,7 +61,7 @@ def test_results_are_saved_to_a_file(
     assert "Nothing has been executed" in lab.notice.text
     window.editor.setPlainText("SELECT name, NULL AS nothing FROM sys.databases WHERE name = 'Sales'")
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
-    hands.run_frames(1.0, lambda: not window.busy)
+    hands.run_frames(1.0, lambda: not window.is_busy)
     for ending, saved_text in ((".csv", "name,nothing\nSales,NULL\n"), (".txt", "(1 row affected)")):
         choose_file(monkeypatch, "getSaveFileName", tmp_path / f"rows{ending}")
         qtbot.keyClick(window.editor, Qt.Key.Key_T, CTRL | SHIFT)
@@ -79,7 +79,7 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
     first.editor.setPlainText("my text")
     qtbot.keyClick(first.editor, Qt.Key.Key_1, CTRL)
     lab.session.play()  # 1,000 sessions take their time on the network
-    hands.run_frames(5.0, lambda: not first.busy)
+    hands.run_frames(5.0, lambda: not first.is_busy)
     assert first.results.outcome is not None
     assert "spid" in first.results.outcome.results[0].columns
     assert first.editor.toPlainText() == "my text"

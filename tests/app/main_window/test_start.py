@@ -193,7 +193,7 @@ from importlib import import_module
 from PySide6.QtWidgets import QApplication
 from app.main_window.start import iterate_window_modules
 from app.settings import WindowSettings
-from app.views.charts import Charts
+from app.views.charts import ChartView
 from app.views.system_monitor import SystemMonitor
 from tests.open_window import build_window
 app = QApplication(sys.argv)
@@ -201,8 +201,8 @@ for name in iterate_window_modules():
     import_module(name)
 window = build_window(None, WindowSettings(), use_timer=False)
 print(*(name for name in sys.argv[1:] if name in sys.modules))
-for kind in (Charts, SystemMonitor):
-    panel = window.desk.get_view_of(kind)
+for kind in (ChartView, SystemMonitor):
+    panel = window.desk.get_view_by_class(kind)
     panel.setParent(None)
     panel.show()
     print(len(panel.findChildren(sys.modules["pyqtgraph"].GraphicsView)))

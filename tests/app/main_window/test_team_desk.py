@@ -179,8 +179,8 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
     assert not window.is_busy
     dba.console.run_front_text()
     assert window.is_busy
-    dba.show_answer("the class is frozen", is_refusal=True)
-    assert not window.busy
+    dba.show_reply("the class is frozen", is_refusal=True)
+    assert not window.is_busy
     assert dba.panel.answer.text() == "the class is frozen"
 
 
