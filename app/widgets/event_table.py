@@ -256,7 +256,7 @@ class EventModel(TableModel):
 class EventTable(QWidget):
     """View with tabs for servers, a filter box, and a table that grows at its end.
 
-    Rows must have `server` (name or None), `shown_s` (seconds since the start) and `search_text` (for the
+    Rows must have `server` (name or None), `t_s` (seconds since the start) and `search_text` (for the
     filter).
     """
 

@@ -77,7 +77,7 @@ class Samples:
         return values
 
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
-        """Return all `PLOTTED_COUNTERS` of the entries from *first_entry* on.
+        """Return all `COUNTERS` of the entries from *first_entry* on.
 
         *sources* and *streams* contain the number of a source and of a stream for each entry; -1 gives zeros.
         """

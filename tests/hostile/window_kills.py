@@ -1,7 +1,7 @@
 """Test that interrupts a seat in a window at random times: every accepted input is in the host's record.
 
 Run `python -m tests.hostile.window_kills 50 [--of window|host|link]` manually. Short versions are tests in
-tests/app/main_window/test_class.py. `dialog` kills the window, `host` kills the host, `link` cuts the cable.
+tests/app/main_window/test_class.py. `window` kills the window, `host` kills the host, `link` cuts the cable.
 """
 
 from __future__ import annotations

@@ -386,7 +386,7 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
 
 
 def build_readings(drill: DrillState) -> ReportRow:
-    """Return `shown_s` and an array for each counter of the first database.
+    """Return `t_s` and an array for each counter of the first database.
 
     Several databases are under `databases`.
 

@@ -207,7 +207,7 @@ _SYSDATABASES_STATUS: Final = {
     DbState.EMERGENCY: 32768,
     DbState.OFFLINE: 512,
 }
-"""Bits of `status_text` in sysdatabases."""
+"""Bits of `status` in sysdatabases."""
 
 
 def _list_sysdatabases(context: StatementContext) -> Iterable[Record]:

@@ -140,7 +140,7 @@ REMOTE_REPLICAS = "".join(
 
 
 def build_sites(windows: str = "2016", seed: int = 1) -> World:
-    """Return `build_mirroring_setup` with a file share witness and two asynchronous replicas on N3 and N4."""
+    """Return `build_pair` with a file share witness and two asynchronous replicas on N3 and N4."""
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
     text = PAIR_TEXT.format(version=version, windows=windows, witness=WITNESSES["file share"])
     servers = "".join(f'[[server]]\nname = "{name}"\nversion = {version}\n\n' for name in SITES[1])
