@@ -168,12 +168,12 @@ def _open_profile_settings() -> QSettings:
     """
     file = get_profile_folder() / SETTINGS_FILE_NAME
     _remove_objects(file)
-    is_new = not file.exists()
+    is_first_start = not file.exists()
     make_file_private(file)
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
     before.setFallbacksEnabled(False)
-    if is_new and Path(before.fileName()).is_file() and before.allKeys():
+    if is_first_start and Path(before.fileName()).is_file() and before.allKeys():
         for name in before.allKeys():
             store.setValue(name, before.value(name))
         store.sync()

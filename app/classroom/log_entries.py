@@ -70,7 +70,7 @@ def parse_entry(entry: object) -> LogEntry:
 
 
 def is_rewind(entry: LogEntry) -> bool:
-    """Return whether the entry confirms a rewind to its tick, before the inputs of that tick."""
+    """Return whether the entry confirms a rewind. The rewind drops the inputs from its tick on."""
     return entry.line == REWIND_LINE and entry.instruction > 0
 
 

@@ -368,7 +368,7 @@ def _format_mistakes(review: ClassReview) -> str:
         for mistake in review.mistakes[:MISTAKES_SHOWN_MAX]
     ]
     head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost, all seats"))
-    return format_table(tr("Example from the seat that lost most"), head, rows)
+    return format_table(tr("Example from the seat that lost the most points"), head, rows)
 
 
 def _format_confidence(calibration: Calibration | None) -> Iterator[str]:

@@ -29,7 +29,11 @@ class ExportSource(Struct, frozen=True):
     instructor_goals: frozenset[str] = frozenset()
     """Goals that the run reached through actions of the instructor."""
     lessons: tuple[RunSegment, ...] | None = None
-    """Mistakes from the regret analysis, with continuations at human pace; None if they were not computed."""
+    """Mistakes from the regret analysis, each with a better continuation that a person could have typed in
+    time.
+
+    None if they were not computed.
+    """
 
 
 def build_export_source(drill: Drill) -> ExportSource:

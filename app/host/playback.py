@@ -197,9 +197,9 @@ class EventSearch:
 
     def is_satisfied(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Return whether the latest events or the current state satisfy the search."""
-        is_found = any(event.kind in self.kinds and self.is_match(event) for event in events)
-        is_found = is_found or (
+        is_event_found = any(event.kind in self.kinds and self.is_match(event) for event in events)
+        is_event_found = is_event_found or (
             bool(self.condition) and drill is not None and drill.is_condition_met(self.condition)
         )
-        self.is_found = self.is_found or is_found
-        return is_found
+        self.is_found = self.is_found or is_event_found
+        return is_event_found

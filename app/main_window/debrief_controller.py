@@ -72,7 +72,7 @@ class FinishNotice(QObject):
         if FINISH_NOTICE_S <= 0.0:
             self.open_debrief()
             return
-        text = tr("{what} The debrief opens in {n} s or when you stop typing.")
+        text = tr("{what} The debrief opens in {n} s, or later if you are still typing.")
         self._notice.show_offer(
             text.format(what=reason, n=round(FINISH_NOTICE_S)), tr("Show the debrief"), self.open_debrief
         )

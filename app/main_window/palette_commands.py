@@ -34,9 +34,11 @@ def list_action_targets(world: World, open_database: str = "") -> list[tuple[str
     links += [ActionTarget("link", (client, server)) for client in world.clients for server in names]
     clients = [ActionTarget("client", (name,)) for name in world.clients]
     names_there = world.list_databases()
-    has_many = len(names_there) > OFFERED_DATABASES_MAX
+    has_many_databases = len(names_there) > OFFERED_DATABASES_MAX
     databases = [
-        ActionTarget("database", (name,)) for name in names_there if name == open_database or not has_many
+        ActionTarget("database", (name,))
+        for name in names_there
+        if name == open_database or not has_many_databases
     ]
     return [
         (tr("Servers"), servers),

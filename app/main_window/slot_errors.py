@@ -110,8 +110,8 @@ class SlotErrorHook:
         try:
             log = self._log or folders.get_profile_folder() / LOG_FILE_NAME
             log.parent.mkdir(parents=True, exist_ok=True)
-            is_full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
-            with log.open("w" if is_full else "a", encoding="utf-8") as file:
+            is_log_full = log.exists() and log.stat().st_size + len(text) > LOG_BYTES_MAX
+            with log.open("w" if is_log_full else "a", encoding="utf-8") as file:
                 file.write(text)
         except OSError:
             return None

@@ -281,11 +281,11 @@ def _is_visible(state: ReplicaState, replica: Replica) -> bool:
 
 
 def _is_connected(world: World, state: ReplicaState, replica: Replica) -> bool:
-    is_own = replica.server == state.server
-    if is_own and state.role is ReplicaRole.PRIMARY:
+    is_local_replica = replica.server == state.server
+    if is_local_replica and state.role is ReplicaRole.PRIMARY:
         return True
     contact = world.contacts.get(
-        (state.guid, state.server, (state.primary or "") if is_own else replica.server)
+        (state.guid, state.server, (state.primary or "") if is_local_replica else replica.server)
     )
     return contact is not None and contact.connected
 
@@ -293,13 +293,13 @@ def _is_connected(world: World, state: ReplicaState, replica: Replica) -> bool:
 def _build_replica_row(
     world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
 ) -> ReplicaRow:
-    is_own = replica.server == state.server
+    is_local_replica = replica.server == state.server
     role, sync, issues = "", tr("Unknown"), list[Issue]()
     if _is_visible(state, replica):
-        role = (state.role if is_own else ReplicaRole.SECONDARY).name.capitalize()
+        role = (state.role if is_local_replica else ReplicaRole.SECONDARY).name.capitalize()
         states = [sync_state for _, sync_state in _list_states(world, group, state, replica)]
         sync = STATE_LABELS[min(states)] if states else formatting.NO_VALUE
-        issues += [NO_HEALTHY_ROLE_ISSUE] if is_own and state.role is ReplicaRole.RESOLVING else []
+        issues += [NO_HEALTHY_ROLE_ISSUE] if is_local_replica and state.role is ReplicaRole.RESOLVING else []
         issues += [] if _is_connected(world, state, replica) else [REPLICA_DISCONNECTED_ISSUE]
         issues += [] if replica.joined else [REPLICA_NOT_JOINED_ISSUE]
     mode = (
@@ -317,15 +317,15 @@ def _list_states(
 
     The states are those in the knowledge of the server of *state*.
     """
-    is_own = replica.server == state.server
+    is_local_replica = replica.server == state.server
     copies = replicas.list_group_copies(world, state.server, group.guid)
     return [
         (
             copy.database,
-            copy.availability.state if is_own else copy.availability.get_peer_state(replica.server),
+            copy.availability.state if is_local_replica else copy.availability.get_peer_state(replica.server),
         )
         for copy in copies
-        if is_own or (copy.database, replica.server) in group.joined
+        if is_local_replica or (copy.database, replica.server) in group.joined
     ]
 
 

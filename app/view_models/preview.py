@@ -36,11 +36,11 @@ class ImpactPreview(Struct, frozen=True):
     @property
     def summary(self) -> str:
         """All affected objects in one line. Many databases are only counted."""
-        has_many = len(self.databases) > NAMED_DATABASES_MAX
+        has_many_databases = len(self.databases) > NAMED_DATABASES_MAX
         count = trn("{n} database", "{n} databases", len(self.databases)).format(
             n=formatting.format_number(len(self.databases))
         )
-        databases = [count] if has_many else self.databases
+        databases = [count] if has_many_databases else self.databases
         return ", ".join([*(target.title for target in self.targets), *databases])
 
 

@@ -33,8 +33,8 @@ def limit_to_role(contents: TopologyContents, world: World, role: RoleSpec) -> T
 
 
 def _limit_server(display: ServerDisplay, world: World, role: RoleSpec) -> ServerDisplay:
-    is_own = display.name in role.servers
-    power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
+    belongs_to_role = display.name in role.servers
+    power, queries = belongs_to_role and "power" in role.sees, belongs_to_role and "databases" in role.sees
     answering = queries and is_responding(world, display.name)
     if power and display.status in POWERLESS_INDICATORS:
         status = display.status
@@ -64,7 +64,7 @@ def _limit_server(display: ServerDisplay, world: World, role: RoleSpec) -> Serve
             *((tr("network cables unplugged"),) if unplugged else ()),
         ),
         listeners=display.listeners if answering else (),
-        host_node=display.host_node if is_own else "",
+        host_node=display.host_node if belongs_to_role else "",
     )
 
 

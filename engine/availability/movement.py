@@ -454,7 +454,7 @@ def should_wait_for_secondary(world: World, lead: DatabaseCopy, server: str) -> 
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Advance a secondary toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
+    """Advance a secondary toward SYNCHRONIZED when at most one log block remains to be sent (flow handler)."""
     secondary = world.streams[stream]
     primary = world.sources[world.flow.get_stream_source(stream)]
     lead = world.copies[primary]

@@ -162,7 +162,10 @@ def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[CmdletParam
 
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
-    """Return whether the parameter has no value. *cmdlet* may be unknown."""
+    """Return whether the parameter has no value.
+
+    *prefix*: name of the parameter or an unambiguous start of it. *cmdlet* may be unknown.
+    """
     found = (
         _find_parameters(cmdlet.lower(), prefix.lower(), WINDOWS_VERSIONS[-1])
         if cmdlet.lower() in CMDLET_PARAMETERS

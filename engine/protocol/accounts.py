@@ -402,8 +402,10 @@ def _import_certificate(
         raise SqlError(15232, same_certificates[0].name)
     if key is not None and key.private and key.password != password:
         raise SqlError(15465)
-    is_own = key is not None and key.private and key.certificate.thumbprint == certificate.thumbprint
-    return replace(certificate, name=name, has_private_key=is_own)
+    owns_certificate = (
+        key is not None and key.private and key.certificate.thumbprint == certificate.thumbprint
+    )
+    return replace(certificate, name=name, has_private_key=owns_certificate)
 
 
 def back_up_certificate(

@@ -426,7 +426,7 @@ def is_address_of(world: World, address: str | None, server: str) -> bool:
 
 
 def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
-    """Log 1474 at a caller that cannot connect to *address*, only once until its endpoint changes.
+    """Log 1474 at a caller that cannot connect to *address*, only once until the caller's endpoint changes.
 
     An *explicit* call is always logged.
     """

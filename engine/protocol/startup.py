@@ -69,7 +69,7 @@ def _list_header_lines(server: Instance) -> Iterator[StartupLine]:
 
 
 def _list_engine_lines(server: Instance, cores: int) -> Iterator[StartupLine]:
-    """Yield the lines from the processor count to the line that the instance is ready for clients."""
+    """Yield the ERRORLOG lines of a start, from the processor count to "ready for client connections"."""
     if server.version >= 2012:
         yield PROCESSORS_TEXT.format(cores=cores), ()
     yield 17162, ()

@@ -352,13 +352,13 @@ def _make_wire(
     if client is not None:
         server_name = client.connected_to
         target = names[1]
-        is_own = server_name == target or (
+        is_target_server = server_name == target or (
             server_name is not None
             and technology == INSTANCE
             and world.instances[server_name].computer == target
         )
-        used = is_own and client.lost_since is None
-        return StageWire(ends, is_own and not used, used)
+        used = is_target_server and client.lost_since is None
+        return StageWire(ends, is_target_server and not used, used)
     has_power = all(world.get_computer(name).powered for name in names)
     if (
         technology == MIRRORING or WITNESS not in ends

@@ -140,8 +140,8 @@ class SqlEditor(CodeEditor):
     @override
     def event(self, event: QEvent) -> bool:
         # The editor handles Ctrl+K and the next key, even if they are also shortcuts of the window.
-        is_own = isinstance(event, QKeyEvent) and (self._chord or self._is_chord_start(event))
-        if is_own and event.type() == QEvent.Type.ShortcutOverride:
+        is_chord_key = isinstance(event, QKeyEvent) and (self._chord or self._is_chord_start(event))
+        if is_chord_key and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)

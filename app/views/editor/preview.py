@@ -1,4 +1,4 @@
-"""Preview of the brief for a learner, an exam candidate or the instructor, with later information."""
+"""Preview of the brief for a learner, an exam candidate or the instructor, with the texts that appear later."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -351,5 +351,5 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
 
 
 def _is_match(key: Key, copy: Key) -> bool:
-    """Return True if *copy* is on the server of *key* and, if *key* has a database, of this database."""
+    """Return whether *copy* is on the server of *key*, and in its database unless that of *key* is empty."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

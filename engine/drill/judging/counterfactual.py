@@ -263,9 +263,7 @@ KEYSTROKE_S: Final = 0.28
 """Seconds per keystroke of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 RETRY_LEAD_S_MAX: Final = 60.0
-"""Maximum time between retry and mistake. Assumed: longer texts are pasted, or typed while the clock is
-paused.
-"""
+"""Maximum lead of a retry before its mistake. Assumed: text that takes longer to type is pasted."""
 
 
 def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) -> Tick:

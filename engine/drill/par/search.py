@@ -186,11 +186,12 @@ class ParSearch(Struct):
         self.plans.append(plan)
         if self.best is None or plan.key < self.best.key:
             self.best = plan
-        is_new = not outcome_features <= self._known_features
+        has_new_features = not outcome_features <= self._known_features
         self._known_features |= outcome_features
         entries = self._open_plans.setdefault(len(plan.actions), [])
         heapq.heappush(
-            entries, ((-plan.score, -plan.met_goal_part_count, not is_new), plan.key, len(self.plans), plan)
+            entries,
+            ((-plan.score, -plan.met_goal_part_count, not has_new_features), plan.key, len(self.plans), plan),
         )
 
 

@@ -231,7 +231,7 @@ def compute_work_allowance(
 
 
 def record_work(world: World, units: int, has_booked_turn: bool) -> None:
-    """Record work units that were used at this tick. *has_booked_turn*: a booked turn had reserved them."""
+    """Record work units used at this tick. *has_booked_turn*: replace the reservation made by `book_turn`."""
     before = world.sql_work - TURN_WORK_MAX if has_booked_turn else world.sql_work
     world.sql_work = max(before, world.tick * WORK_PER_TICK) + units
 

@@ -199,10 +199,11 @@ def _estimate_log_age_s(context: StatementContext, source: int, behind_kb: float
 
 
 def _build_received_log_columns(context: StatementContext, replica_database: ReplicaDatabase) -> Record:
-    """Return the log columns of a secondary's row, on the primary (as reported to it) or on the secondary.
+    """Return the log columns of a secondary's row.
 
-    The last report of a lost secondary is from the time of the loss. Only a primary knows which log it has
-    sent.
+    On the primary they show the last report of the secondary; on the secondary, its own values. The last
+    report of a
+    lost secondary is from the time of the loss. Only a primary knows which log it has sent.
     """
     world = context.world
     guid, is_primary_view = replica_database.group.guid, not replica_database.is_local

@@ -61,7 +61,7 @@ TypeRule = Callable[[Binder, exp.Expr], Kind]
 
 
 INSERTED_CALL_KEY: Final = "made"
-"""Metadata key of a call that was inserted, so the text of the query does not contain it."""
+"""Metadata key of a call that the compiler adds, so the text of the query does not contain it."""
 
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
