@@ -114,7 +114,7 @@ def finish_analysis(window: OpenWindow) -> None:
     """Wait for the end of the debrief's analysis."""
     waited = QElapsedTimer()
     waited.start()
-    while window.debriefing._analysis.running and waited.elapsed() < BACKGROUND_WORK_MS_MAX:
+    while window.debriefing._analysis.is_running and waited.elapsed() < BACKGROUND_WORK_MS_MAX:
         QApplication.processEvents()
 
 
@@ -230,7 +230,7 @@ def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
     for number, name in ((0, "detection"), (2, "quorum"), (5, "clients-back")):
         moment.stage.phase_wanted.emit(number)
         yield f"moment-{name}"
-    moment.leave()
+    moment.leave_stage()
     window.session.pause()
 
 
@@ -261,7 +261,7 @@ def _walk_tools(window: OpenWindow) -> Iterator[str]:
     window.tools.show_fidelity()
     fidelity = window.tools.fidelity
     assert fidelity is not None
-    wait_until(lambda: fidelity.work.isFinished())
+    wait_until(lambda: fidelity.worker.isFinished())
     yield "fidelity"
 
 

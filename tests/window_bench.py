@@ -103,8 +103,8 @@ def profile():
     return opened[0]
 app = QApplication(sys.argv); store = WindowSettings(); apply_stored_theme(store); window = OpenWindow(store)
 window.show(); app.processEvents(); print(time.perf_counter() - t)
-start = StartSequence(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
-print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
+start = StartSequence(window, profile); window.parts_loaded.connect(app.quit); start.start_loading(); app.exec()
+print(time.perf_counter() - t); start.stop_loading(); window.close(); opened[0].close()
 """
 """Script that starts `app.main_window.open_window` and prints the times of the start page and the complete window."""
 
@@ -273,7 +273,7 @@ def measure_stage(databases: int) -> None:
             times_ms_by_state.setdefault(state, []).append((perf_counter() - start_s) * 1000.0)
             busy.setdefault(state, []).append((process_time() - worked) * 1000.0)
             if state == "over":
-                moment.stage.wanted.emit("replay")
+                moment.stage.button_pressed.emit("replay")
         for state in times_ms_by_state:
             row = {"state": state or "desk", "frames": len(times_ms_by_state[state])}
             row |= compute_spread(times_ms_by_state[state]) | compute_processor_share(busy[state])
