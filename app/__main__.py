@@ -21,7 +21,9 @@ def open_window(scenario: Scenario | None) -> int:
     trying = qt_probe.start_probe()
     missing: ImportError | None = None
     try:
-        from app.main_window import open_window as show  # late import, because only this command needs Qt
+        from app.main_window import (
+            open_window as open_main_window,  # late import, because only this command needs Qt
+        )
     except ImportError as error:  # the probe fails with the same error and explains the error
         missing = error
     problem = qt_probe.finish_probe(trying).problem
@@ -30,7 +32,7 @@ def open_window(scenario: Scenario | None) -> int:
         return INVALID_USE
     if missing is not None:
         raise missing
-    return show(scenario)
+    return open_main_window(scenario)
 
 
 def main() -> int:

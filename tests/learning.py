@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from fsrs import Card, Rating
 
-from app.learning.skill_estimates import SCHEDULER as FSRS
+from app.learning.skill_estimates import SCHEDULER
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 RUNS_PER_LEARNER: Final = 12
@@ -60,11 +60,13 @@ class Fsrs:
         self.next_days = 1.0
 
     def predict_success(self, day: float) -> float:
-        return FSRS.get_card_retrievability(self._card, START + timedelta(days=day))
+        return SCHEDULER.get_card_retrievability(self._card, START + timedelta(days=day))
 
     def record_run(self, day: float, success: bool) -> None:
         review_time = START + timedelta(days=day)
-        self._card, _ = FSRS.review_card(self._card, Rating.Good if success else Rating.Again, review_time)
+        self._card, _ = SCHEDULER.review_card(
+            self._card, Rating.Good if success else Rating.Again, review_time
+        )
         self.next_days = (self._card.due - review_time) / timedelta(days=1)
 
 

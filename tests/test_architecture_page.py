@@ -7,23 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from tests import architecture_picture as picture
+from tests import architecture_picture
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 
 
 def test_the_picture_matches_the_code() -> None:
-    drawn = picture.PICTURE.read_text(encoding="utf-8")
-    assert drawn == picture.draw_picture(), "stale: python -m tests.architecture_picture"
+    drawn = architecture_picture.PICTURE.read_text(encoding="utf-8")
+    assert drawn == architecture_picture.draw_picture(), "stale: python -m tests.architecture_picture"
 
 
 def test_the_picture_contains_every_package() -> None:
-    shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.draw_picture())
+    shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', architecture_picture.draw_picture())
     rooms = {
         name.partition(".")[2]
-        for name in picture.CODE_MODULES
-        if name.count(".") == 1 and picture.is_package(name)
+        for name in architecture_picture.CODE_MODULES
+        if name.count(".") == 1 and architecture_picture.is_package(name)
     }
     assert rooms <= set(shown)
 

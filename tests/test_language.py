@@ -149,6 +149,16 @@ def test_locals_are_nouns() -> None:
     )
 
 
+def test_aliases_of_imports_have_content() -> None:
+    aliases = [
+        alias.asname
+        for _, node in list_nodes(ast.Import, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    ]
+    assert [alias for alias in aliases if is_empty_name(alias)] == []
+
+
 def test_classes_and_modules_are_nouns() -> None:
     classes = [node.name for _, node in list_nodes(ast.ClassDef)]
     modules = [path.stem for path in parse_trees() if path.stem != "__init__" and not path.stem[0].isdigit()]

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from app.classroom import lesson_plan as plan
 from app.classroom.join_code import SECRET_LENGTH
+from app.classroom.lesson_plan import parse_plan
 from app.classroom.message_exchange import RequestRefusedError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
@@ -47,7 +47,7 @@ class Admission:
         self._pace = pace
         self._class, self._record, self._writer, self._seats = the_class, record, writer, seats
         self._assignment, self._digest = assignment, assignment.digest
-        self._plan = plan.parse_plan(the_class.plan) if the_class.plan else None
+        self._plan = parse_plan(the_class.plan) if the_class.plan else None
         self._draw_count = 0
         """Number of seats that were drawn into a group."""
         self._rate_limiter = RateLimiter(time.monotonic)

@@ -180,7 +180,7 @@ class MessageBus:
         self, on_message: Callable[[BusMessage], Awaitable[None]], on_gap: Callable[[], Awaitable[None]]
     ) -> None:
         """Receive the messages of other hosts forever. Call *on_gap* whenever some messages may have been missed."""
-        from nats.errors import TimeoutError as NothingSaid
+        from nats.errors import TimeoutError as NatsTimeoutError
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
         assert self._client is not None
@@ -199,7 +199,7 @@ class MessageBus:
                 while True:
                     try:
                         messages = await subscription.fetch(1, timeout=KEEPALIVE_INTERVAL_S)
-                    except NothingSaid:
+                    except NatsTimeoutError:
                         if self._client.is_connected:
                             messages = []
                         else:

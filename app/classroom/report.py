@@ -31,7 +31,7 @@ from app.view_models import value_curve
 from app.words import formatting
 from app.words.formatting import format_run_tick
 from app.words.language import tr, trn
-from app.words.localization import localize as shown
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import get_program_version
 from engine.drill.judging.report_types import ENDED_BY_INSTRUCTOR, Calibration
@@ -66,13 +66,15 @@ def build_report_archive(review: ClassReview, key: str, with_names: bool, pdf: b
             if seat.debrief_pdf:
                 zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.debrief_pdf)
         if pdf:
-            from app.export import pdf as printing  # imports Qt, which the rest of this module does not need
+            from app.export import (
+                pdf as pdf_export,  # imports Qt, which the rest of this module does not need
+            )
 
             drawings: dict[str, str] = {}
             printed = _build_page_content(review, links=False, draw=partial(_add_drawing, drawings))
             zip_file.writestr(
                 "class.pdf",
-                printing.build_document_pdf(
+                pdf_export.build_document_pdf(
                     _format_title(review), printed, draw_class_chart(review), drawings
                 ),
             )
@@ -267,7 +269,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
 
 
 def _describe_choice(choice: DivergenceChoice) -> str:
-    return shown(choice.text) or tr("waited")
+    return localize(choice.text) or tr("waited")
 
 
 def _format_marks(review: ClassReview) -> Iterator[str]:
@@ -360,8 +362,8 @@ def _format_mistakes(review: ClassReview) -> str:
         return format_paragraph(tr("No mistakes that cost points."))
     rows = [
         (
-            shown(mistake.description),
-            shown(mistake.better),
+            localize(mistake.description),
+            localize(mistake.better),
             len(mistake.seats),
             formatting.localize_number(f"{mistake.points:.0f}"),
         )
@@ -463,7 +465,7 @@ def _describe_run_end(seat: SeatReview, version: str) -> str:
     if ender == ENDED_BY_INSTRUCTOR:
         return tr("ended by the instructor")
     return (
-        shown(DrillEndReason[ender.upper()].value)
+        localize(DrillEndReason[ender.upper()].value)
         if ender is not None
         else tr("cut off at {t}").format(t=formatting.format_run_time(seat.verdict["t_s"]))
     )

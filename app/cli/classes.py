@@ -108,7 +108,7 @@ def _run_team(options: argparse.Namespace) -> int:
     from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, get_seat_folder
     from app.classroom.service import ListenAddressError
     from app.classroom.team import team_server
-    from app.classroom.team import world as worlds
+    from app.classroom.team import world as team_world
 
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
@@ -120,7 +120,7 @@ def _run_team(options: argparse.Namespace) -> int:
             folder = get_seat_folder(invited) / f"team-{name.encode().hex()}"
             world = _build_team_world(folder, options)
             attended = team_server.run_team_server(
-                folder, world, lambda: worlds.play_in_class(invited, name, world, options.speed), options.listen,
+                folder, world, lambda: team_world.play_in_class(invited, name, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
         else:
@@ -134,7 +134,7 @@ def _run_team(options: argparse.Namespace) -> int:
             world = _build_team_world(folder, options)
             log = SeatLog(folder, name)
             attended = team_server.run_team_server(
-                folder, world, lambda: worlds.play_without_class(log, seat, world, options.speed), options.listen,
+                folder, world, lambda: team_world.play_without_class(log, seat, world, options.speed), options.listen,
                 partial(print, flush=True),
             )  # fmt: skip
     except (

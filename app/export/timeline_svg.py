@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app.words import formatting
-from app.words.formatting import format_run_tick as at
+from app.words.formatting import format_run_tick
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
@@ -141,7 +141,9 @@ def _has_copies(lane: DatabaseLanes) -> bool:
 
 
 def _format_span(span: StateSpan) -> str:
-    return tr("{start} to {end}").format(start=at(span.from_tick), end=at(span.to_tick))
+    return tr("{start} to {end}").format(
+        start=format_run_tick(span.from_tick), end=format_run_tick(span.to_tick)
+    )
 
 
 def compute_x(tick: Tick, end_tick: Tick) -> float:
@@ -185,7 +187,7 @@ def _choose_time_step(end_tick: Tick) -> Tick:
 def _draw_marker(marker: Marker, end_tick: Tick, height: int) -> str:
     label, color, shape = MARKER_STYLES[marker.kind]
     x = compute_x(marker.tick, end_tick)
-    words = html.escape(f"{at(marker.tick)} {tr(label)}: {localize(marker.text)}")
+    words = html.escape(f"{format_run_tick(marker.tick)} {tr(label)}: {localize(marker.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{color}" fill="{color}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'

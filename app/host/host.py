@@ -24,7 +24,7 @@ from app.host.playback import (
 from app.host.recorder import NullRecorder, RecordingError, RecordingSchedule, RunRecorder
 from app.words import formatting
 from app.words.language import tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.schema import Scenario
@@ -235,7 +235,7 @@ class RunHost:
             self.frames_due.emit(self._running or self.is_busy)
 
     def _report_refusal(self, problem: Exception, template: str = "{problem}") -> None:
-        self.input_refused.emit(build_sentence(template.format(problem=said_of(str(problem)))))
+        self.input_refused.emit(build_sentence(template.format(problem=localize(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -372,7 +372,7 @@ class RunHost:
         try:
             item = history.apply_line(line)
         except InputError as problem:
-            return build_sentence(said_of(str(problem)))
+            return build_sentence(localize(str(problem)))
         try:
             self._record.recorder.record_input(item.tick, item.line)
         except RecordingError as problem:
@@ -530,7 +530,7 @@ class RunHost:
             return
         # in an exam, the stop time would reveal that something happened
         if to_tick is None and self.drill.is_truth_hidden:
-            self.input_refused.emit(build_sentence(said_of(rewind.TRUTH_REFUSAL)))
+            self.input_refused.emit(build_sentence(localize(rewind.TRUTH_REFUSAL)))
             return
         self.pause()
         start = self.drill.tick

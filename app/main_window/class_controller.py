@@ -19,8 +19,7 @@ from app.classroom import class_files
 from app.classroom.addresses import WILDCARD_ADDRESSES, list_addresses, select_port
 from app.classroom.class_check import ClassCheckResult, check_class
 from app.classroom.gui_seat import GuiSeat
-from app.classroom.join_code import DEFAULT_PORT as JOIN_PORT
-from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
+from app.classroom.join_code import DEFAULT_PORT, InvalidJoinCodeError, parse_invitation
 from app.classroom.join_sheet import build_join_sheet
 from app.classroom.lesson_plan import PART_KIND_NAMES, parse_plan
 from app.classroom.log_entries import list_effective_entries
@@ -62,7 +61,7 @@ from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
 from engine.localization import restore_from_json
 
-PREFERRED_PORT: Final = JOIN_PORT
+PREFERRED_PORT: Final = DEFAULT_PORT
 """Preferred TCP port of a class that this window hosts."""
 TEST_PARTS_TOML: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')

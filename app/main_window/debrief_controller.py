@@ -30,7 +30,7 @@ from app.widgets.input_guard import get_input_guard
 from app.widgets.notice import NoticeBar
 from app.widgets.save_file import ask_for_file, confirm_replacement
 from app.words.language import tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import get_program_version
@@ -219,7 +219,7 @@ class DebriefController(WindowPart):
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
             message = tr("This version cannot read the scenario of this run ({problem}).")
-            self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.show_warning(message.format(problem=localize(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open_report, report, text))
 
@@ -240,7 +240,7 @@ class DebriefController(WindowPart):
                 self._notice.show_info(text.format(count=len(drill.hashes)))
             else:
                 text = tr("The replay differs from the recorded run: {problem}.")
-                self._notice.show_warning(text.format(problem=said_of(str(divergence))))
+                self._notice.show_warning(text.format(problem=localize(str(divergence))))
 
         self._session.run_task(replay_verification.find_divergence_in_slices(drill, report), compared)
 
@@ -255,7 +255,7 @@ class DebriefController(WindowPart):
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
             message = tr("This version cannot read the scenario of this run ({problem}).")
-            self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.show_warning(message.format(problem=localize(str(problem.problems[0]))))
             self._show_run(report, callback)
         else:
             self._play.reopen_run(

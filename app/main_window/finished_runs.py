@@ -14,7 +14,7 @@ from app.view_models import run_comparison
 from app.views.history import FinishedRunRow, RunHistoryPage
 from app.widgets.busy_cursor import show_busy_cursor
 from app.words.language import tr, trn
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 
 if TYPE_CHECKING:
     from app.views.branches import BranchPage
@@ -165,7 +165,7 @@ class BranchController(WindowPart):
         self._session.run_task(
             tree.replay_stored_branches(),
             lambda _: page.show_tree(tree),
-            on_error=lambda problem: self._notice.show_warning(text.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self._notice.show_warning(text.format(problem=localize(str(problem)))),
         )
 
     def _switch(self, name: str) -> None:

@@ -7,7 +7,7 @@ from app.main_window.debrief_controller import DebriefController
 from app.main_window.desk_page import DeskPage
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
-from app.view_models.debrief import model as cards
+from app.view_models.debrief import model as debrief_model
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
 from engine.drill.par.lessons import AnswerJudgment, is_action, judge_action, judge_wait
@@ -57,7 +57,9 @@ class LessonController(WindowPart):
             return
         self._seen_count, self._is_open = len(live.journal), True
         count = len(self._lessons)
-        self.bar.show_card(cards.build_question_card(self._get_lesson(), self._at + 1, count, model.choices))
+        self.bar.show_card(
+            debrief_model.build_question_card(self._get_lesson(), self._at + 1, count, model.choices)
+        )
 
     def _get_lesson(self) -> RunSegment:
         return self._lessons[self._at]
@@ -92,7 +94,7 @@ class LessonController(WindowPart):
         model = self._model
         if model is None:
             return
-        card = cards.build_judgment_card(
+        card = debrief_model.build_judgment_card(
             self._get_lesson(), judgment, self._has_another_lesson, model.review, model.choices
         )
         self._is_open = card.color_name != "ok" and judgment.is_noop
@@ -104,28 +106,28 @@ class LessonController(WindowPart):
         model, live = self._model, self._session.live_drill
         if model is None:
             return
-        if name == cards.HINT:
-            self.bar.show_hint(cards.build_hint(self._get_lesson(), model.choices))
-        elif name == cards.WAIT and live is not None:
+        if name == debrief_model.HINT:
+            self.bar.show_hint(debrief_model.build_hint(self._get_lesson(), model.choices))
+        elif name == debrief_model.WAIT and live is not None:
             self._is_open = False
             self.bar.show_checking()
             self._task.start_task(judge_wait(live.fork(), self._list_plans(live)), self._show_judgment)
-        elif name == cards.ANSWER:
+        elif name == debrief_model.ANSWER:
             self._task.cancel_task()
             self._is_open = False
             self.bar.show_card(
-                cards.build_solution_card(
+                debrief_model.build_solution_card(
                     self._get_lesson(), self._has_another_lesson, model.review, model.choices
                 )
             )
-        elif name == cards.TRY_AGAIN:
+        elif name == debrief_model.TRY_AGAIN:
             self._show_lesson(self._at)
-        elif name == cards.WATCH:
+        elif name == debrief_model.WATCH:
             drill = self._get_drill()
             self._play.watch_best_continuation(drill.scenario, drill.seed, self._get_lesson())
-        elif name == cards.PLAY:
+        elif name == debrief_model.PLAY:
             self._play.record_practice()
-        elif name in (cards.SKIP, cards.NEXT) and self._has_another_lesson:
+        elif name in (debrief_model.SKIP, debrief_model.NEXT) and self._has_another_lesson:
             self._show_lesson(self._at + 1)
         else:
             self._leave_lessons()

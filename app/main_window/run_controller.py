@@ -14,7 +14,7 @@ from app.main_window.host_session import HostSession
 from app.main_window.recorder import ClassRunRecorder, ProfileRecorder, RetryingRecorder
 from app.storage import Profile, RunId, StorageError, StoredBranch, UnfinishedRun
 from app.words.language import tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
 from engine.drill.judging.report_types import Report
@@ -164,12 +164,12 @@ class RunController(QObject):
             scenario = load_scenario(run.scenario_text, f"{run.scenario_name}.toml")
         except ScenarioError as problem:
             text = tr("This run cannot be continued: this version cannot read its scenario ({problem}).")
-            self.message_ready.emit(text.format(problem=said_of(str(problem))))
+            self.message_ready.emit(text.format(problem=localize(str(problem))))
             return
         inputs, problems = parse_script("\n".join(line.text for line in run.lines))
         if problems:
             text = tr("This run cannot be continued: its journal is inconsistent ({problem}).")
-            self.message_ready.emit(text.format(problem=said_of(problems[0])))
+            self.message_ready.emit(text.format(problem=localize(problems[0])))
             return
         hashes = [(checkpoint.tick, checkpoint.state_hash) for checkpoint in run.checkpoints]
         self._then = lambda history: self._on_resumed(history, run.run_id)
@@ -191,7 +191,7 @@ class RunController(QObject):
         inputs, problems = parse_script("\n".join(report["inputs"]))
         if problems:
             text = tr("The run cannot be replayed: {problem}.")
-            self.message_ready.emit(text.format(problem=said_of("; ".join(problems))))
+            self.message_ready.emit(text.format(problem=localize("; ".join(problems))))
             callback(None)
             return
 
@@ -323,7 +323,7 @@ class RunController(QObject):
         self._session.run_task(
             play_solution_in_slices(history),
             start_watching,
-            on_error=lambda problem: self.message_ready.emit(text.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self.message_ready.emit(text.format(problem=localize(str(problem)))),
         )
 
     def start_first_run(self, scenario: Scenario, tick: Tick) -> None:
@@ -524,7 +524,7 @@ class RunController(QObject):
             self.message_ready.emit(str(problem))
 
     def _report_problem(self, problem: Exception) -> None:
-        text = said_of(str(problem))
+        text = localize(str(problem))
         self.message_ready.emit(f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else "."))
 
 

@@ -25,7 +25,6 @@ from app.widgets.notice import NoticeBar
 from app.widgets.save_file import confirm_replacement
 from app.words.language import tr
 from app.words.localization import localize
-from app.words.localization import localize as said_of
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
@@ -271,7 +270,7 @@ class ScenarioEditorController(WindowPart):
         try:
             text = run_scenario.build_scenario_text(drill, name)
         except run_scenario.ScenarioRecordingError as problem:
-            self._notice.show_warning(said_of(str(problem)))
+            self._notice.show_warning(localize(str(problem)))
         else:
             self.page.show_text(text, None, saved=False, name=name)
 

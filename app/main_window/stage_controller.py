@@ -18,8 +18,14 @@ from app.files import atomic_write
 from app.main_window.desk_page import DeskPage
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
-from app.view_models.failover_moment import failover_view as times
-from app.view_models.failover_moment.failover_view import FailoverView, build_failover_view
+from app.view_models.failover_moment.failover_view import (
+    SHORT_PHASE_WALL_MS,
+    FailoverView,
+    build_expected_view,
+    build_failover_view,
+    compute_live_speed,
+    is_short_phase,
+)
 from app.view_models.failover_moment.missing_failover import (
     MissingFailoverView,
     explain_failover,
@@ -411,16 +417,16 @@ class StageController(WindowPart):
         while self._shown_count < target:
             self._shown_count += 1
             phase = moment.phases[self._shown_count]
-            if self._shown_count < target and times.is_short_phase(phase):
+            if self._shown_count < target and is_short_phase(phase):
                 self._show_stage(drill, moment, self._shown_count)
                 self._session.pause()
-                self._hold_timer.start(times.SHORT_PHASE_WALL_MS)
+                self._hold_timer.start(SHORT_PHASE_WALL_MS)
                 return
         self._show_stage(drill, moment, self._shown_count)
         if moment.is_complete or drill.tick > self._compute_deadline(moment):
             self._pause_after_failover()
         elif self._session.is_running:
-            self._session.set_speed(times.compute_live_speed(moment.phases[self._shown_count], drill.tick))
+            self._session.set_speed(compute_live_speed(moment.phases[self._shown_count], drill.tick))
 
     def _update_failover_view(self, drill: Drill) -> FailoverView | None:
         """Return the current state of the failover. Return None if an expected failover can no longer occur.
@@ -436,7 +442,7 @@ class StageController(WindowPart):
             if drill.world.availability[failover.database].serving:
                 self.leave_stage()
                 return None
-            self._failover_view = times.build_expected_view(drill, failover, technology)
+            self._failover_view = build_expected_view(drill, failover, technology)
         return self._failover_view
 
     @staticmethod

@@ -9,8 +9,7 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QMainWindow, QSizeGrip, QWidget
 
 from app import settings
-from app.files import folders
-from app.files import scenario_summary as summary
+from app.files import folders, scenario_summary
 from app.main_window.actions import MENUS
 from app.settings import WindowSettings
 from app.view_models.start_page import DrillCard
@@ -148,11 +147,10 @@ class MainWindow(QMainWindow):
         ):
             wanted_signal.connect(partial(self._repeat_when_ready, wanted_signal))
         summaries = sorted(
-            summary.load_summaries(folders.get_profile_folder()).values(), key=summary.get_sort_key
+            scenario_summary.load_summaries(folders.get_profile_folder()).values(),
+            key=scenario_summary.get_sort_key,
         )
-        self.picker.show_cards(
-            [DrillCard.from_summary(scenario_summary) for scenario_summary in summaries], []
-        )
+        self.picker.show_cards([DrillCard.from_summary(summary) for summary in summaries], [])
         self.picker.take_focus()
 
     def _set_size(self) -> None:

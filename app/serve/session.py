@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from app.host import InputResult
-from app.serve import login as logins
+from app.serve import login as tds_login
 from app.serve import tds_types
 from app.serve.login import (
     DEFAULT_PACKET_SIZE,
@@ -258,7 +258,7 @@ class TdsSession:
         """Task that reads the next message during a batch: a cancellation, or the end of the connection."""
         self._prepared = PreparedStatements()
         self._cursors = OpenCursors()
-        self._tds, self._size, self._spid = logins.TDS_7_4, DEFAULT_PACKET_SIZE, 0
+        self._tds, self._size, self._spid = tds_login.TDS_7_4, DEFAULT_PACKET_SIZE, 0
         self._database, self._transaction = "master", 0
         self._language = "us_english"
 
@@ -345,9 +345,9 @@ class TdsSession:
         build = PRODUCT_VERSIONS[self.context.world.instances[self.server].version][0]
         encryption, mars = EncryptionOption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
-            prelogin, mars = logins.read_prelogin(message.body)
-            encryption = logins.negotiate_encryption(prelogin)
-            await self._send(logins.build_prelogin_answer(encryption, build, mars))
+            prelogin, mars = tds_login.read_prelogin(message.body)
+            encryption = tds_login.negotiate_encryption(prelogin)
+            await self._send(tds_login.build_prelogin_answer(encryption, build, mars))
             if encryption is not EncryptionOption.NONE and not self._wire.is_encrypted:
                 await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
             else:
@@ -357,8 +357,8 @@ class TdsSession:
             raise MalformedPacketError(f"a login was expected, not a message of type {message.kind:#04x}")
         if encryption is EncryptionOption.LOGIN:
             self._wire.end_tls()
-        login = logins.read_login(message.body)
-        self._tds = logins.negotiate_version(
+        login = tds_login.read_login(message.body)
+        self._tds = tds_login.negotiate_version(
             login.tds_version, self.context.world.instances[self.server].version
         )
         if login.uses_windows_authentication:
@@ -438,8 +438,8 @@ class TdsSession:
         self._size = login.packet_size
 
     def _acknowledge_login(self, login: LoginPacket, build: str) -> bytes:
-        tds = logins.TDS_8 if login.tds_version == logins.TDS_8 else self._tds
-        return tds_types.encode_login_ack(tds, logins.parse_build(build))
+        tds = tds_login.TDS_8 if login.tds_version == tds_login.TDS_8 else self._tds
+        return tds_types.encode_login_ack(tds, tds_login.parse_build(build))
 
     def _encode_info(self, number: int, text: str) -> bytes:
         message = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.localization import describe_input
-from app.words.localization import localize as said_of
+from app.words.localization import describe_input, localize
 from engine.drill.judging.report_types import ItemJson, Report
 from engine.drill.judging.score import DEDUCTION_NAMES
 
@@ -158,7 +157,7 @@ def compare_score_items(left_report: Report, right_report: Report) -> list[Compa
         )
         rows.append(
             ComparisonRow(
-                said_of(DEDUCTION_NAMES.get(name, name)),
+                localize(DEDUCTION_NAMES.get(name, name)),
                 _format_item(left_item),
                 _format_item(right_item),
                 difference,

@@ -23,7 +23,7 @@ from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.localization import localize as translated
+from app.words.localization import localize
 from engine.events import Event
 from engine.model import World, to_ticks
 from engine.protocol.group_policies import FailoverPrecondition, list_preconditions
@@ -120,15 +120,15 @@ DATABASE_COLUMNS: Final[tuple[TableColumn[DatabaseRow], ...]] = (
 )
 """Documented columns, and columns from Add/Remove Columns in Management Studio. [DOC: Always On dashboard]"""
 REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
-    TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: translated(row.name),
-           tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
+    TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: localize(row.name),
+           tip=lambda row: localize(row.name), sample="every database was synchronized on the target …"),
     TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
     TableColumn(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
            color_name=lambda row: "ok" if row.holds else "bad"),
-    TableColumn(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
+    TableColumn(title=mark("Now"), text=lambda row: localize(row.now), tip=lambda row: localize(row.now),
            sample="NODE_1 AUTOMATIC"),
-    TableColumn(title=mark("Where to check"), text=lambda row: translated(row.seen_in),
-           tip=lambda row: translated(row.seen_in)),
+    TableColumn(title=mark("Where to check"), text=lambda row: localize(row.seen_in),
+           tip=lambda row: localize(row.seen_in)),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 
-from app.view_models.debrief import model as names
+from app.view_models.debrief import model
 from app.view_models.debrief.model import LessonCard
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
@@ -14,15 +14,15 @@ from app.widgets.layouts import build_widget_column
 from app.words.language import mark, tr
 
 BUTTON_TEXTS: Final[Mapping[str, str]] = {
-    names.HINT: mark("H&int"),
-    names.WAIT: mark("I would &wait"),
-    names.ANSWER: mark("Show the &answer"),
-    names.TRY_AGAIN: mark("Try a&gain"),
-    names.WATCH: mark("Watch the &best continuation"),
-    names.PLAY: mark("&Play from here"),
-    names.SKIP: mark("&Skip"),
-    names.NEXT: mark("&Next mistake"),
-    names.BACK: mark("Bac&k to the debrief"),
+    model.HINT: mark("H&int"),
+    model.WAIT: mark("I would &wait"),
+    model.ANSWER: mark("Show the &answer"),
+    model.TRY_AGAIN: mark("Try a&gain"),
+    model.WATCH: mark("Watch the &best continuation"),
+    model.PLAY: mark("&Play from here"),
+    model.SKIP: mark("&Skip"),
+    model.NEXT: mark("&Next mistake"),
+    model.BACK: mark("Bac&k to the debrief"),
 }
 """Name of a button -> text. Access keys differ from those of the menu bar."""
 
@@ -49,7 +49,7 @@ class LessonBar(QFrame):
             row.addWidget(button)
         self.leave = QPushButton(tr("Back to the debrief"))
         self.leave.setProperty("small", "true")
-        self.leave.clicked.connect(lambda _=False: self.button_pressed.emit(names.BACK))
+        self.leave.clicked.connect(lambda _=False: self.button_pressed.emit(model.BACK))
         row.addWidget(self.leave)
         build_widget_column(
             self.heading, self.text, self.steps, row, parent=self, margins=(14, 6, 12, 8), spacing=3
@@ -74,7 +74,7 @@ class LessonBar(QFrame):
             button.setProperty("primary", "true" if name == card.primary else "false")
             button.style().unpolish(button)
             button.style().polish(button)
-        self.leave.setVisible(names.BACK not in card.buttons)
+        self.leave.setVisible(model.BACK not in card.buttons)
         for part in (self, self.heading):
             part.style().unpolish(part)
             part.style().polish(part)
@@ -87,7 +87,7 @@ class LessonBar(QFrame):
         """Show a hint in place of the last line, so that the buttons do not move."""
         self.text.setText("\n".join((*self.text.text().splitlines()[:-1], text)))
         self.text.show()
-        self.buttons[names.HINT].setEnabled(False)
+        self.buttons[model.HINT].setEnabled(False)
 
     def show_checking(self) -> None:
         """Show that the answer is being checked."""

@@ -27,7 +27,7 @@ from app.widgets.layouts import build_widget_column
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.running.published_comparison import MIRRORING
 from engine.events import Event
@@ -87,7 +87,7 @@ class TimingRow(Struct, frozen=True):
             )
             for kind, ticks, is_done in self.begun_phases
         ]
-        return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
+        return ", ".join([*parts, *([localize(self.failover.why)] if self.failover.canceled else [])])
 
 
 def build_timing_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
@@ -242,9 +242,9 @@ def format_comparison(row: TimingRow | None) -> str:
     if row is None:
         return ""
     if row.failover.canceled:
-        return tr("Not compared: the attempt failed ({why}).").format(why=said_of(row.failover.why))
+        return tr("Not compared: the attempt failed ({why}).").format(why=localize(row.failover.why))
     if row.incomparable_reason:
-        return tr("Not compared: {why}.").format(why=said_of(row.incomparable_reason))
+        return tr("Not compared: {why}.").format(why=localize(row.incomparable_reason))
     if row.published is None:
         return ""
     name = PUBLISHED_FAILOVER_TIMES_S[row.failover.cause][0]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from app.words.language import mark, tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.drill.running.modes import ModePermissions
 from engine.events import Event, ReplicaData, RoleData, StateData, WitnessData
 from engine.localization import LocalizableMessage
@@ -124,7 +124,7 @@ def _describe_event(group: list[Event]) -> str:
             tr("{database} on {server}: {new}.") if len(group) > 1 else tr("{database} on {server} is {new}.")
         )
         return message.format(database=database, server=event.server, new=new)
-    text = said_of(event.text)
+    text = localize(event.text)
     if len(group) > 1:
         return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."
     if event.kind in KIND_TEMPLATES:

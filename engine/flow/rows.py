@@ -40,7 +40,7 @@ def replace_rows(array: Array, rows: Mapping[int, Array]) -> Array:
 
 
 def build_threshold_array(levels: Sequence[Threshold]) -> Array:
-    """Return levels as an array for the compiled step."""
+    """Return *thresholds* as an array for the compiled step."""
     return np.array([level.to_row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
 

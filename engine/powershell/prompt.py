@@ -12,9 +12,7 @@ from engine.inputs import InputError
 from engine.internal_errors import describe_internal_error
 from engine.localization import build_message
 from engine.model import World
-from engine.powershell import cluster_cmdlets as cluster
-from engine.powershell import computer_cmdlets as computer
-from engine.powershell import lookup, parameters, properties, services
+from engine.powershell import cluster_cmdlets, computer_cmdlets, lookup, parameters, properties, services
 from engine.powershell.filters import ALIASES, FILTER_CMDLETS
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
@@ -108,10 +106,12 @@ def _execute_statement(world: World, node: str, line: str) -> str:
     assignment_match = properties.PROPERTY_ASSIGNMENT_PATTERN.fullmatch(line)
     if assignment_match is not None:
         return properties.assign_property(world, node, assignment_match)
-    assignment_match = services.NET_COMMAND.fullmatch(line) or computer.PING_COMMAND.fullmatch(line)
+    assignment_match = services.NET_COMMAND.fullmatch(line) or computer_cmdlets.PING_COMMAND.fullmatch(line)
     if assignment_match is not None:
         answer = (
-            services.execute_net if assignment_match.re is services.NET_COMMAND else computer.execute_ping
+            services.execute_net
+            if assignment_match.re is services.NET_COMMAND
+            else computer_cmdlets.execute_ping
         )
         return answer(world, node, *assignment_match.groups())
     if line.lower() == "hostname":
@@ -227,41 +227,41 @@ def _preview_operation(
 
 
 CMDLETS: Final[dict[str, Cmdlet]] = {
-    "get-cluster": cluster.get_cluster,
-    "set-clusterquorum": cluster.set_quorum,
-    "get-clusternode": cluster.get_node,
-    "get-clustergroup": cluster.get_group,
-    "get-clusterresource": cluster.get_resource,
-    "get-clusterquorum": cluster.get_quorum,
-    "get-clusterownernode": cluster.get_owner_node,
-    "get-clusterparameter": cluster.get_parameter,
-    "get-clusterlog": cluster.get_log,
-    "move-clustergroup": cluster.move_group,
-    "start-clustergroup": cluster.build_group_cmdlet(commands.start_role),
-    "stop-clustergroup": cluster.build_group_cmdlet(commands.stop_role),
-    "start-clusterresource": cluster.build_resource_cmdlet(commands.start_resource),
-    "stop-clusterresource": cluster.build_resource_cmdlet(commands.stop_resource),
-    "remove-clusternode": cluster.remove_node,
-    "move-clusterresource": cluster.move_resource,
-    "add-clusterresourcedependency": cluster.add_dependency,
-    "get-clusterresourcedependency": cluster.get_dependency,
-    "start-clusternode": cluster.start_node,
-    "stop-clusternode": cluster.stop_node,
-    "suspend-clusternode": cluster.build_pause_cmdlet(True),
-    "resume-clusternode": cluster.build_pause_cmdlet(False),
-    "set-clusterownernode": cluster.set_owner_node,
-    "set-clusterparameter": cluster.set_parameter,
+    "get-cluster": cluster_cmdlets.get_cluster,
+    "set-clusterquorum": cluster_cmdlets.set_quorum,
+    "get-clusternode": cluster_cmdlets.get_node,
+    "get-clustergroup": cluster_cmdlets.get_group,
+    "get-clusterresource": cluster_cmdlets.get_resource,
+    "get-clusterquorum": cluster_cmdlets.get_quorum,
+    "get-clusterownernode": cluster_cmdlets.get_owner_node,
+    "get-clusterparameter": cluster_cmdlets.get_parameter,
+    "get-clusterlog": cluster_cmdlets.get_log,
+    "move-clustergroup": cluster_cmdlets.move_group,
+    "start-clustergroup": cluster_cmdlets.build_group_cmdlet(commands.start_role),
+    "stop-clustergroup": cluster_cmdlets.build_group_cmdlet(commands.stop_role),
+    "start-clusterresource": cluster_cmdlets.build_resource_cmdlet(commands.start_resource),
+    "stop-clusterresource": cluster_cmdlets.build_resource_cmdlet(commands.stop_resource),
+    "remove-clusternode": cluster_cmdlets.remove_node,
+    "move-clusterresource": cluster_cmdlets.move_resource,
+    "add-clusterresourcedependency": cluster_cmdlets.add_dependency,
+    "get-clusterresourcedependency": cluster_cmdlets.get_dependency,
+    "start-clusternode": cluster_cmdlets.start_node,
+    "stop-clusternode": cluster_cmdlets.stop_node,
+    "suspend-clusternode": cluster_cmdlets.build_pause_cmdlet(True),
+    "resume-clusternode": cluster_cmdlets.build_pause_cmdlet(False),
+    "set-clusterownernode": cluster_cmdlets.set_owner_node,
+    "set-clusterparameter": cluster_cmdlets.set_parameter,
     "get-service": services.get_service,
     "restart-service": services.build_service_cmdlet(stop=True, start=True),
-    "test-netconnection": computer.test_connection,
-    "resolve-dnsname": computer.resolve_name,
-    "test-path": computer.test_path,
-    "new-item": computer.create_item,
-    "get-clusternetwork": cluster.get_network,
-    "get-clusternetworkinterface": cluster.get_interface,
+    "test-netconnection": computer_cmdlets.test_connection,
+    "resolve-dnsname": computer_cmdlets.resolve_name,
+    "test-path": computer_cmdlets.test_path,
+    "new-item": computer_cmdlets.create_item,
+    "get-clusternetwork": cluster_cmdlets.get_network,
+    "get-clusternetworkinterface": cluster_cmdlets.get_interface,
     "start-service": services.build_service_cmdlet(stop=False, start=True),
     "stop-service": services.build_service_cmdlet(stop=True, start=False),
-    "test-connection": computer.test_ping,
-    "import-module": computer.import_module,
+    "test-connection": computer_cmdlets.test_ping,
+    "import-module": computer_cmdlets.import_module,
 }
 """Lowercase name -> simulated cmdlet."""

@@ -19,8 +19,7 @@ from engine.inputs import InputError
 from engine.verbs.input_lines import parse_input_line, parse_script
 from tests.engine.drill.texts import WORLD_TEXT
 from tests.engine.worlds import build_lab
-from tests.hostile.bundles import ArchiveEntry, build_manifest
-from tests.hostile.bundles import build_archive as archive_of
+from tests.hostile.bundles import ArchiveEntry, build_archive, build_manifest
 
 NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
 
@@ -97,7 +96,7 @@ def read_members(raw: bytes) -> None:
             entry.content = build_manifest(
                 other_entries, f"format = 1\n{entry.content.decode('utf-8', 'replace')}\n"
             ).content
-    read_archive(archive_of(entries))
+    read_archive(build_archive(entries))
 
 
 def run_file(raw: bytes) -> None:

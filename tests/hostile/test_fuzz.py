@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from app.files import bundle
 from engine.verbs import VERBS
@@ -28,24 +27,25 @@ CONDITION_WORDS = """
 Sales SERVER_A APP is on serves not and or ( ) SYNCHRONIZED witness of safety ran tried error 1 1.5
 downtime_s < == "x" [Sales] , 'y'
 """
-_TOML = st.sampled_from(TOML_WORDS.split())
-_CONDITION = st.sampled_from(CONDITION_WORDS.split())
-_WORDS = st.sampled_from(
+_TOML = strategies.sampled_from(TOML_WORDS.split())
+_CONDITION = strategies.sampled_from(CONDITION_WORDS.split())
+_WORDS = strategies.sampled_from(
     ["SERVER_A", "SERVER_B", "Sales", "APP", "log", "x", "-1", "nan", "1e400", "5022", "E", "\u202e"]
 )
-_OPTIONS = st.tuples(
-    st.sampled_from(sorted({name for verb in VERBS.values() for name in verb.options})), st.floats()
+_OPTIONS = strategies.tuples(
+    strategies.sampled_from(sorted({name for verb in VERBS.values() for name in verb.options})),
+    strategies.floats(),
 ).map(lambda pair: f"{pair[0]}={pair[1]}")
-_LINE_STRATEGY = st.tuples(
-    st.sampled_from(["0", "+1", "1e5", "nan", "-1", ""]),
-    st.sampled_from(sorted(VERBS)),
-    st.lists(st.one_of(_WORDS, _OPTIONS), max_size=4).map(" ".join),
+_LINE_STRATEGY = strategies.tuples(
+    strategies.sampled_from(["0", "+1", "1e5", "nan", "-1", ""]),
+    strategies.sampled_from(sorted(VERBS)),
+    strategies.lists(strategies.one_of(_WORDS, _OPTIONS), max_size=4).map(" ".join),
 ).map(" ".join)
-_ANY_TEXT = st.text(max_size=60)
+_ANY_TEXT = strategies.text(max_size=60)
 
 
-def _join_words(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.one_of(_ANY_TEXT, st.lists(word_strategy, max_size=25).map(" ".join))
+def _join_words(word_strategy: strategies.SearchStrategy[str]) -> strategies.SearchStrategy[str]:
+    return strategies.one_of(_ANY_TEXT, strategies.lists(word_strategy, max_size=25).map(" ".join))
 
 
 @settings(max_examples=150, deadline=None)
@@ -61,15 +61,20 @@ def test_a_random_condition_is_read_or_refused(text: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(_ANY_TEXT, st.lists(_LINE_STRATEGY, max_size=6).map("\n".join)))
+@given(strategies.one_of(_ANY_TEXT, strategies.lists(_LINE_STRATEGY, max_size=6).map("\n".join)))
 def test_random_lines_are_read_or_refused(text: str) -> None:
     TARGETS["lines"](text)
 
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.lists(st.tuples(st.integers(0, len(GOOD_BUNDLE) - 1), st.integers(0, 255)), max_size=6),
-    st.tuples(st.integers(0, len(GOOD_BUNDLE)), st.binary(max_size=40), st.booleans()),
+    strategies.lists(
+        strategies.tuples(strategies.integers(0, len(GOOD_BUNDLE) - 1), strategies.integers(0, 255)),
+        max_size=6,
+    ),
+    strategies.tuples(
+        strategies.integers(0, len(GOOD_BUNDLE)), strategies.binary(max_size=40), strategies.booleans()
+    ),
 )
 def test_a_bundle_with_changed_bytes_is_read_or_refused(
     changed_bytes: list[tuple[int, int]], put: tuple[int, bytes, bool]
@@ -82,7 +87,7 @@ def test_a_bundle_with_changed_bytes_is_read_or_refused(
     BYTES_TARGETS["archive"](bytes(raw))
 
 
-_NAMES = st.sampled_from(
+_NAMES = strategies.sampled_from(
     [
         "bundle.toml",
         "scenarios/a.toml",
@@ -93,26 +98,33 @@ _NAMES = st.sampled_from(
         "x/",
     ]
 )
-_CONTENTS = st.one_of(
-    st.just(""),
+_CONTENTS = strategies.one_of(
+    strategies.just(""),
     _join_words(_TOML),
-    st.just("#\ntitle = 'x'"),
-    st.just(WORLD_TEXT),
-    st.just("format = 1\ntitle = 'x'\n"),
+    strategies.just("#\ntitle = 'x'"),
+    strategies.just(WORLD_TEXT),
+    strategies.just("format = 1\ntitle = 'x'\n"),
 )
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(_NAMES, _CONTENTS), max_size=6))
+@given(strategies.lists(strategies.tuples(_NAMES, _CONTENTS), max_size=6))
 def test_a_bundle_of_random_members_is_read_or_refused(members: list[tuple[str, str]]) -> None:
     texts = [part.replace("\0", "") for member in members for part in member]
     BYTES_TARGETS["members"]("\0".join(texts).encode("utf-8", "replace"))
 
 
-_JSON = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(st.text(max_size=8), inner, max_size=4)
+_JSON = strategies.recursive(
+    strategies.one_of(
+        strategies.none(),
+        strategies.booleans(),
+        strategies.integers(),
+        strategies.floats(),
+        strategies.text(max_size=8),
+    ),
+    lambda inner: strategies.one_of(
+        strategies.lists(inner, max_size=4),
+        strategies.dictionaries(strategies.text(max_size=8), inner, max_size=4),
     ),
     max_leaves=8,
 )
@@ -126,8 +138,11 @@ _VALID_RUN: dict[str, object] = {
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.one_of(
-        _JSON, st.dictionaries(st.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(lambda d: _VALID_RUN | d)
+    strategies.one_of(
+        _JSON,
+        strategies.dictionaries(strategies.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(
+            lambda d: _VALID_RUN | d
+        ),
     )
 )
 def test_a_random_run_file_is_read_or_refused(value: object) -> None:

@@ -16,7 +16,7 @@ from shiboken6 import delete
 
 from app import settings
 from app.files import atomic_write, scenario_files, summary_cache
-from app.files.scenario_summary import CACHE_FILE_NAME as SUMMARIES
+from app.files.scenario_summary import CACHE_FILE_NAME
 from app.settings import WindowSettings
 from app.storage import StorageError, StorageProblemKind, open_profile
 from app.storage.export import export_profile
@@ -109,7 +109,7 @@ def test_a_blocked_journal_mark_is_ignored(put: Callable[[Path], None], profile_
 
 @pytest.mark.parametrize(
     "name",
-    [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{atomic_write.TEMPORARY_SUFFIX}"],
+    [CACHE_FILE_NAME, f".{CACHE_FILE_NAME}.{os.getpid()}{atomic_write.TEMPORARY_SUFFIX}"],
     ids=["it", "it, unfinished"],
 )
 def test_the_cached_list_of_drills_is_rebuilt(

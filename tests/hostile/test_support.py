@@ -9,8 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies
 
 from app import cli, doctor
 from app.doctor import CheckResult
@@ -116,10 +115,10 @@ def test_only_the_verb_of_an_input_is_included(line: str) -> None:
 
 COMMON_WORD_NAMES = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
 """Names of people that are also words."""
-SECRET_STRATEGY = st.one_of(
-    st.from_regex(r"[A-Za-z][a-z]{1,6}zq[a-z_.-]{0,5}", fullmatch=True),
-    st.text(
-        st.characters(min_codepoint=0xC0, max_codepoint=0x24F, categories=("Ll", "Lu")),
+SECRET_STRATEGY = strategies.one_of(
+    strategies.from_regex(r"[A-Za-z][a-z]{1,6}zq[a-z_.-]{0,5}", fullmatch=True),
+    strategies.text(
+        strategies.characters(min_codepoint=0xC0, max_codepoint=0x24F, categories=("Ll", "Lu")),
         min_size=6,
         max_size=9,
     ),
@@ -144,9 +143,9 @@ FINDING_TEMPLATES = (
 
 @given(
     SECRET_STRATEGY,
-    st.sampled_from(SQL_TEMPLATES),
-    st.sampled_from(INPUT_TEMPLATES),
-    st.sampled_from(FINDING_TEMPLATES),
+    strategies.sampled_from(SQL_TEMPLATES),
+    strategies.sampled_from(INPUT_TEMPLATES),
+    strategies.sampled_from(FINDING_TEMPLATES),
 )
 @example("Ada_Sand", SQL_TEMPLATES[0], INPUT_TEMPLATES[0], FINDING_TEMPLATES[0])
 @settings(max_examples=300, deadline=None)

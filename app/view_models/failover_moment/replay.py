@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from app.view_models.failover_moment import failover_view as times
+from app.view_models.failover_moment import failover_view
 from app.view_models.failover_moment.failover_view import build_failover_view
 from app.view_models.failover_moment.stage_facts import StageFacts, capture_facts
 from app.view_models.failover_moment.view import StageView, build_stage_view
@@ -59,15 +59,15 @@ class FailoverReplay:
     @property
     def length_s(self) -> float:
         """Return the duration of the replay in seconds of wall time."""
-        return times.compute_replay_length_s(self.failover_view)
+        return failover_view.compute_replay_length_s(self.failover_view)
 
     def find_phase(self, wall_s: float) -> int:
         """Return the index of the phase that the replay shows after *wall_s* seconds."""
-        return times.find_replay_tick(self.failover_view, wall_s)[0]
+        return failover_view.find_replay_tick(self.failover_view, wall_s)[0]
 
     def build_view_at(self, wall_s: float) -> StageView:
         """Return the view of the stage after *wall_s* seconds of the replay."""
-        number, tick = times.find_replay_tick(self.failover_view, wall_s)
+        number, tick = failover_view.find_replay_tick(self.failover_view, wall_s)
         return self._build_view(number, tick)
 
     def build_phase_view(self, number: int) -> StageView:

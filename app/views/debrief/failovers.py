@@ -12,7 +12,7 @@ from app.widgets import theme
 from app.widgets.layouts import build_widget_column
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.judging.report_types import ReportRow
 
@@ -112,7 +112,7 @@ def format_data_loss(estimate: GroupFailoverEstimate, failover: ReportRow) -> st
 def build_attempt_label(row: ReportRow) -> QWidget:
     """Build a label for a failover that was started but not completed, with the reason."""
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
-    reason = said_of(row["why"])
+    reason = localize(row["why"])
     time = formatting.format_run_time(row["detected_t_s"])
     shown_rows = {
         **row,
@@ -163,7 +163,7 @@ def format_comparison(failover: ReportRow, incomparable_reason: str = "") -> str
         comparison = tr("No comparable figure is published.")
         if incomparable_reason:
             comparison = tr("Not compared with published times: {reason}.").format(
-                reason=said_of(incomparable_reason)
+                reason=localize(incomparable_reason)
             )
         return f"{text} {comparison} {losses}".rstrip()
     share = formatting.format_percent(failover_s / published - 1.0, 0, shows_plus=True)

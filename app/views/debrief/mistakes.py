@@ -16,8 +16,7 @@ from app.widgets.layouts import build_widget_column
 from app.words import formatting
 from app.words.formatting import format_run_tick
 from app.words.language import tr
-from app.words.localization import describe_cause, shorten_line
-from app.words.localization import localize as said_of
+from app.words.localization import describe_cause, localize, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.counterfactual import ActionImpact
 from engine.drill.judging.mistakes import Mistake
@@ -119,14 +118,14 @@ def _build_mistake_column(
     mistake: Mistake, can_retry: bool, retry: StartRetry, watch: Callable[[float], None]
 ) -> QVBoxLayout:
     words = build_widget_column(
-        build_label(f"{format_run_tick(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True), spacing=2
+        build_label(f"{format_run_tick(mistake.tick)}  {localize(mistake.what)}", 1.0, bold=True), spacing=2
     )
     if mistake.cause:
         words.addWidget(build_label(shorten_line(describe_cause(mistake), CAUSE_LENGTH_MAX)))
     if mistake.cause_impact is not None and (counterfactual := format_counterfactual(mistake.cause_impact)):
         words.addWidget(build_label(counterfactual))
     if mistake.better:
-        words.addWidget(build_label(tr("Better: {better}").format(better=said_of(mistake.better))))
+        words.addWidget(build_label(tr("Better: {better}").format(better=localize(mistake.better))))
     if can_retry:
         words.addLayout(_build_buttons(mistake, retry, watch))
     return words
@@ -135,7 +134,7 @@ def _build_mistake_column(
 def _build_buttons(mistake: Mistake, retry: StartRetry, watch: Callable[[float], None]) -> FlowLayout:
     cause_tick = mistake.cause_tick
     tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
-    description = describe_cause(mistake) if mistake.is_omission else said_of(mistake.what)
+    description = describe_cause(mistake) if mistake.is_omission else localize(mistake.what)
     button = build_retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))

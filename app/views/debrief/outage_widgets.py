@@ -10,7 +10,7 @@ from app.views.debrief.debrief_widgets import build_label, build_muted_label, bu
 from app.words import formatting
 from app.words.formatting import format_run_tick
 from app.words.language import tr, trn
-from app.words.localization import localize as said_of
+from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.replay_timeline import MET, DatabaseLanes
 from engine.drill.judging.report_types import Report
@@ -149,7 +149,7 @@ def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
             start=format_run_tick(outage.span.from_tick),
             end=format_run_tick(outage.span.to_tick),
             length=formatting.format_seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=f"{said_of(outage.summary)} {_format_obstacles(outage, review)}".strip(),
+            why=f"{localize(outage.summary)} {_format_obstacles(outage, review)}".strip(),
         )
     )
 
@@ -169,7 +169,7 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     if not outage.against:
         return tr("No server was able to take over, or the outage was too short for a failover.")
     lines = [
-        f"{said_of(guard.name)} "
+        f"{localize(guard.name)} "
         + (
             tr("(not since {moment})").format(moment=format_run_tick(since_tick))
             if since_tick
@@ -238,7 +238,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
         if not spans:
             continue
         key = (guard.name, guard.seen_in, guard.target)
-        name = f"{guard.target}: {said_of(guard.name)}" if guard.target else said_of(guard.name)
+        name = f"{guard.target}: {localize(guard.name)}" if guard.target else localize(guard.name)
         if key in ticks_by_guard:
             start_tick = ticks_by_guard[key]
             status_text = (
@@ -246,7 +246,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
                 if start_tick
                 else tr("never")
             )
-            rows.append((0, ("✗", name, status_text, said_of(guard.seen_in))))
+            rows.append((0, ("✗", name, status_text, localize(guard.seen_in))))
         else:
             held_span = next((span for span in spans if span.what == MET), None)
             status_text = (
@@ -263,7 +263,7 @@ def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, st
                         mark_of,
                         name,
                         status_text if held_span is not None else tr("no"),
-                        said_of(guard.seen_in),
+                        localize(guard.seen_in),
                     ),
                 )
             )

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
-from app.view_models import value_curve as of
+from app.view_models import value_curve
 from app.view_models.value_curve import (
     GRID_LINE_POINTS,
     LOSS_BY_LABEL,
@@ -97,18 +97,18 @@ class ValueCurve(QWidget):
         self._refused = refused
         self._regret_analysis, self._choices_by_question = regret_analysis, choices_by_question
         self._moves, self._stops = (
-            of.merge_waits(regret_analysis.moves),
-            of.find_marked_segments(regret_analysis),
+            value_curve.merge_waits(regret_analysis.moves),
+            value_curve.find_marked_segments(regret_analysis),
         )
         self._selected_index: int | None = None
         """Index of the stop selected by keys."""
-        self._end = of.get_end_tick(regret_analysis)
+        self._end = value_curve.get_end_tick(regret_analysis)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMaximumHeight(CURVE_HEIGHT_LINES_MAX * self.fontMetrics().height())
         self.setAccessibleName(tr("Best score still possible"))
-        self.setAccessibleDescription(of.describe_curve(regret_analysis))
+        self.setAccessibleDescription(value_curve.describe_curve(regret_analysis))
 
     @override
     def sizeHint(self) -> QSize:
@@ -188,7 +188,7 @@ class ValueCurve(QWidget):
         colors = theme.get_theme_tokens(self.palette())
         painter.setPen(QPen(colors.series[0], 2.0))
         painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in self._regret_analysis.curve]))
-        for tone, points in of.list_falling_parts(self._regret_analysis):
+        for tone, points in value_curve.list_falling_parts(self._regret_analysis):
             painter.setPen(QPen(colors.get_color(tone), 3.0))
             painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in points]))
         stop = self._stops[self._selected_index] if self._selected_index is not None else None
@@ -212,7 +212,7 @@ class ValueCurve(QWidget):
         for move in worst:
             if move.regret < LOSS_BY_LABEL["inaccuracy"]:
                 continue
-            text = f"−{of.format_points(move.regret)}"
+            text = f"−{value_curve.format_points(move.regret)}"
             width = metrics.horizontalAdvance(text) + 2
             middle = self.compute_point((move.tick + move.until) // 2, (move.before + move.after) / 2)
             x = (
@@ -234,7 +234,7 @@ class ValueCurve(QWidget):
         x = self.compute_point(tick, 0.0).x()
         painter.setPen(QPen(colors.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-        text = of.format_point_of_no_return_time(tick)
+        text = value_curve.format_point_of_no_return_time(tick)
         width = metrics.horizontalAdvance(text) + 2
         x = min(max(box.left(), x - width / 2), box.right() - width)
         text_rect = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
@@ -259,7 +259,7 @@ class ValueCurve(QWidget):
         value = segment.before if segment.line != WAITING else self._compute_value(tick)
         lines = [
             tr("{moment}: {points} points still possible").format(
-                moment=format_run_tick(tick), points=of.format_points(value)
+                moment=format_run_tick(tick), points=value_curve.format_points(value)
             ),
             format_segment(
                 segment, self._choices_by_question, self._regret_analysis.last_chance, self._refused
@@ -269,13 +269,13 @@ class ValueCurve(QWidget):
             label = tr(SEGMENT_STYLES[segment.label][0])
             lines.append(
                 tr("{label}: {points} points lost").format(
-                    label=label, points=of.format_points(segment.regret)
+                    label=label, points=value_curve.format_points(segment.regret)
                 )
             )
         elif segment.line != WAITING:
             lines.append(tr(SEGMENT_STYLES[segment.label][0]))
         if segment.tick == tick == self._regret_analysis.point_of_no_return:
-            lines.append(of.format_point_of_no_return_time(tick))
+            lines.append(value_curve.format_point_of_no_return_time(tick))
         return "\n".join(lines)
 
     @override
@@ -315,7 +315,7 @@ class ValueCurveLegend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self._entries = of.list_legend_entries()
+        self._entries = value_curve.list_legend_entries()
 
     def _place_entries(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Return the upper left corner, color name and text of each entry."""

@@ -28,8 +28,7 @@ from app.widgets.strip import TimelineStrip
 from app.words import formatting
 from app.words.formatting import format_run_tick
 from app.words.language import mark, tr
-from app.words.localization import describe_input, shorten_line
-from app.words.localization import localize as said_of
+from app.words.localization import describe_input, localize, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.refusals import is_refusal_error
 from engine.drill.judging.replay_timeline import DOWN, UNPROTECTED, DatabaseLanes
@@ -405,10 +404,10 @@ def _build_score_items(model: DebriefModel, actions: TabCallbacks) -> QWidget:
 
 def _build_score_item(item: ItemJson, can_retry: bool, actions: TabCallbacks) -> QVBoxLayout:
     layout = build_widget_column(
-        build_label(said_of(item["name"]), 1.0, bold=True), build_label(said_of(item["why"])), spacing=2
+        build_label(localize(item["name"]), 1.0, bold=True), build_label(localize(item["why"])), spacing=2
     )
     if item.get("better"):
-        layout.addWidget(build_label(tr("Better: {better}").format(better=said_of(item["better"]))))
+        layout.addWidget(build_label(tr("Better: {better}").format(better=localize(item["better"]))))
     times_s = list(dict.fromkeys(item.get("at_s") or ()))[:TIMES_SHOWN_MAX]
     if times_s:
         row = FlowLayout(6)

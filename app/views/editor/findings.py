@@ -1,7 +1,7 @@
 """Findings of the scenario editor: problems with their lines, automatic fixes, and scores of trial runs."""
 
 from collections.abc import Sequence
-from threading import Event as Flag
+from threading import Event as ThreadEvent
 from typing import Final
 
 from msgspec import Struct
@@ -90,7 +90,7 @@ def find_problem_path(text: str, problem: FileProblem) -> KeyPath:
     return next(paths, max(nearest, key=len, default=()))
 
 
-def create_stoppable_drill_class(stop: Flag) -> DrillStarter:
+def create_stoppable_drill_class(stop: ThreadEvent) -> DrillStarter:
     """Return a subclass of Drill whose runs can be stopped.
 
     A run raises CheckCanceledError within 10 simulated seconds after *stop* is set.
@@ -148,7 +148,7 @@ class ScenarioChecker(QObject):
         self._readings, self._trials = QThreadPool(self), QThreadPool(self)
         for pool in (self._readings, self._trials):
             pool.setMaxThreadCount(1)
-        self._stop = Flag()
+        self._stop = ThreadEvent()
 
     def parse_text(self, text: str, file: str) -> None:
         """Parse *text* in the background."""
@@ -158,7 +158,7 @@ class ScenarioChecker(QObject):
     def play_solution(self, scenario: Scenario, file: str) -> None:
         """Play the reference solution in the background."""
         self.cancel_trial()
-        self._stop = stop = Flag()
+        self._stop = stop = ThreadEvent()
         self._trials.start(lambda: self._run_trial(scenario, file, stop))
 
     def cancel_trial(self) -> None:
@@ -178,7 +178,7 @@ class ScenarioChecker(QObject):
         self._readings.clear()
         self.text_parsed.emit(read_scenario(text, file))
 
-    def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
+    def _run_trial(self, scenario: Scenario, file: str, stop: ThreadEvent) -> None:
         try:
             trial = play_trial(scenario, file, create_stoppable_drill_class(stop))
         except CheckCanceledError:

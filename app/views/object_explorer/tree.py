@@ -9,7 +9,7 @@ from msgspec import Struct
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF, QStandardItem, QStandardItemModel
 
-from app.views.object_explorer import explorer_items as answers
+from app.views.object_explorer import explorer_items
 from app.views.object_explorer.explorer_items import FOLDERS, ExplorerFolder, ExplorerItem
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
@@ -175,8 +175,8 @@ class ExplorerModel(QStandardItemModel):
         """Set the current world. Update only rows that wait for a server that does not respond."""
         self._world = world
         for path, due_s in list(self._waiting.items()):
-            number = answers.find_connection_error(world, path[0])
-            if number == answers.TIMEOUT_ERROR and world.tick < due_s:
+            number = explorer_items.find_connection_error(world, path[0])
+            if number == explorer_items.TIMEOUT_ERROR and world.tick < due_s:
                 continue
             del self._waiting[path]
             item = self.find_item(path)
@@ -201,8 +201,8 @@ class ExplorerModel(QStandardItemModel):
 
     def _query_server(self, item: QStandardItem) -> None:
         node = get_node(item)
-        number = answers.find_connection_error(self.world, node.server)
-        if number == answers.TIMEOUT_ERROR:
+        number = explorer_items.find_connection_error(self.world, node.server)
+        if number == explorer_items.TIMEOUT_ERROR:
             self._waiting[node.path] = self.world.tick + to_ticks(CLIENT_LOGIN_TIMEOUT_S)
             item.setText(tr("{label} (expanding...)").format(label=node.label))
         else:
@@ -222,7 +222,7 @@ class ExplorerModel(QStandardItemModel):
             )
         elif node.folder is not None:
             server = self.world.instances[node.server]
-            self._set_appearance(item, answers.format_folder_title(node.folder, server), "text", "")
+            self._set_appearance(item, explorer_items.format_folder_title(node.folder, server), "text", "")
             items = node.folder.list_items
             self._fill_item(item, node.folder.folders, items(self.world, server) if items is not None else ())
         else:
@@ -260,7 +260,7 @@ class ExplorerModel(QStandardItemModel):
         node, parent_item = get_node(item), item.parent()
         folder = get_node(parent_item).folder
         assert folder is not None, "objects lie in folders"
-        explorer_items = (
+        listed_items = (
             folder.list_items(self.world, self.world.instances[node.server])
             if folder.list_items is not None
             else ()
@@ -268,7 +268,7 @@ class ExplorerModel(QStandardItemModel):
         explorer_item = next(
             (
                 explorer_item
-                for explorer_item in explorer_items
+                for explorer_item in listed_items
                 if (explorer_item.kind, explorer_item.name) == (node.kind, node.name)
             ),
             None,
@@ -287,7 +287,9 @@ class ExplorerModel(QStandardItemModel):
             node.requested_tick, node.is_loaded = self.world.tick, False
             label = tr("Cannot connect to {server}.").format(server=node.server)
             problem = ExplorerNode((*node.path, "problem"), "problem", "problem", label)
-            item.appendRow(self._build_row(problem, answers.format_client_message(number, node.server)))
+            item.appendRow(
+                self._build_row(problem, explorer_items.format_client_message(number, node.server))
+            )
 
     def _mark_server(self, name: str, number: int | None) -> None:
         item, server = self.find_item((name,)), self.world.instances[name]
@@ -295,7 +297,7 @@ class ExplorerModel(QStandardItemModel):
         if number is None:
             self._set_appearance(
                 item,
-                answers.format_server_label(self.world, server),
+                explorer_items.format_server_label(self.world, server),
                 "ok",
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
@@ -304,7 +306,7 @@ class ExplorerModel(QStandardItemModel):
                 item,
                 tr("{name} (not available)").format(name=name),
                 "bad",
-                answers.format_client_message(number, name),
+                explorer_items.format_client_message(number, name),
             )
 
     # --- rows ---------------------------------------------------------------------------------------------
@@ -344,7 +346,7 @@ class ExplorerModel(QStandardItemModel):
             waiting += [item.child(index) for index in range(item.rowCount())]
 
     def _build_folder_row(self, parent_path: Path, folder: ExplorerFolder) -> QStandardItem:
-        title = answers.format_folder_title(folder, self.world.instances[parent_path[0]])
+        title = explorer_items.format_folder_title(folder, self.world.instances[parent_path[0]])
         node = ExplorerNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._build_row(node)
         if folder.list_items is None:

@@ -16,8 +16,7 @@ from app.widgets import theme
 from app.widgets.axes import LogAxis, ValueAxis, compute_positions, compute_value_range
 from app.widgets.layouts import build_widget_column
 from app.widgets.theme import ThemeTokens
-from app.words.formatting import COUNTERS as ENGINE_COUNTERS
-from app.words.formatting import KB_PER_S, PERCENT, Counter
+from app.words.formatting import COUNTERS, KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
 from engine.planning import MirroringPlan, SteadyState, Sweep, find_measured_points, find_paper_statements
@@ -27,9 +26,9 @@ Array = npt.NDArray[np.float64]
 PLOTTED_COUNTERS: Final = {
     counter.name: counter
     for counter in (
-        ENGINE_COUNTERS["transactions_per_s"],
-        ENGINE_COUNTERS["response_s"],
-        ENGINE_COUNTERS["commit_delay_ms"],
+        COUNTERS["transactions_per_s"],
+        COUNTERS["response_s"],
+        COUNTERS["commit_delay_ms"],
         Counter(
             "send_queue_growth_kb_per_s",
             mark("Send queue growth"),
@@ -44,8 +43,8 @@ PLOTTED_COUNTERS: Final = {
             100.0,
             mark("share of the bandwidth, headers included"),
         ),
-        ENGINE_COUNTERS["principal_cpu_percent"],
-        ENGINE_COUNTERS["mirror_cpu_percent"],
+        COUNTERS["principal_cpu_percent"],
+        COUNTERS["mirror_cpu_percent"],
     )
 }
 """Name in a sweep -> counter, for counters that can be plotted."""

@@ -28,6 +28,7 @@ from app.views.system_monitor.history import (
     EMPTY_SUMMARY,
     MIRRORING,
     OBJECT_NAMES,
+    PERF_COUNTERS_BY_NAME,
     PLOT_TOP,
     PROCESSOR,
     UNSIMULATED_COUNTERS,
@@ -37,7 +38,6 @@ from app.views.system_monitor.history import (
     SampleHistory,
     list_counter_names,
 )
-from app.views.system_monitor.history import PERF_COUNTERS_BY_NAME as PERFS
 from app.widgets import theme
 from app.widgets.bars import ButtonBar
 from app.widgets.layouts import build_widget_column
@@ -150,7 +150,7 @@ class AddCountersDialog(QDialog):
 
     def _explain(self) -> None:
         item = self.counters.currentItem()
-        perf = PERFS.get((self.object.currentData(), item.text() if item is not None else ""))
+        perf = PERF_COUNTERS_BY_NAME.get((self.object.currentData(), item.text() if item is not None else ""))
         self.help.setText(tr(perf.help) if perf is not None else "")
 
     def _add_counters(self) -> None:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import condition_context as f
-from engine.drill.authoring import quantities
+from engine.drill.authoring import condition_context, quantities
 from engine.drill.authoring.condition_context import ConditionContext, ConditionNames, ObjectKind
 from engine.flow import Threshold
 from engine.flow.kernel import SOURCE_COUNTERS
@@ -282,15 +281,21 @@ class _ConditionTranslator:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
-            state = _match_keyword(word, f.DATABASE_STATE_WORDS)
-            test = _negate_if_requested(negated, lambda facts: f.is_database_in_state(facts, name, state))
+            state = _match_keyword(word, condition_context.DATABASE_STATE_WORDS)
+            test = _negate_if_requested(
+                negated, lambda facts: condition_context.is_database_in_state(facts, name, state)
+            )
             return _TranslatedCondition(
-                test, build_cluster_evaluator(test) if state == f.ARMED_STATE else None
+                test, build_cluster_evaluator(test) if state == condition_context.ARMED_STATE else None
             )
         if kind == "client":
-            _match_keyword(word, f.CLIENT_STATE_WORDS)
-            return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, None))
-        check = f.SERVER_STATE_TESTS[_match_keyword(word, f.SERVER_STATE_TESTS)]
+            _match_keyword(word, condition_context.CLIENT_STATE_WORDS)
+            return _negate_if_requested(
+                negated, lambda facts: condition_context.is_client_connected(facts, name, None)
+            )
+        check = condition_context.SERVER_STATE_TESTS[
+            _match_keyword(word, condition_context.SERVER_STATE_TESTS)
+        ]
         return _negate_if_requested(negated, lambda facts: check(facts.world, name))
 
     def _server_test(self, tree: Tree[Token]) -> FactsPredicate:
@@ -298,31 +303,44 @@ class _ConditionTranslator:
         kind, name = self._any_name(subject)
         server = self._name(location, "server")
         if kind == "server":
-            check = f.SERVER_STATE_TESTS[_match_keyword(word, f.SERVER_STATE_TESTS)]
+            check = condition_context.SERVER_STATE_TESTS[
+                _match_keyword(word, condition_context.SERVER_STATE_TESTS)
+            ]
             return _negate_if_requested(
                 negated,
-                lambda facts: f.is_instance_on_node(facts.world, name, server) and check(facts.world, name),
+                lambda facts: (
+                    condition_context.is_instance_on_node(facts.world, name, server)
+                    and check(facts.world, name)
+                ),
             )
         if kind == "client":
-            _match_keyword(word, f.CLIENT_STATE_WORDS)
-            return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, server))
-        state = _match_keyword(word, f.COPY_STATE_WORDS)
-        return _negate_if_requested(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
+            _match_keyword(word, condition_context.CLIENT_STATE_WORDS)
+            return _negate_if_requested(
+                negated, lambda facts: condition_context.is_client_connected(facts, name, server)
+            )
+        state = _match_keyword(word, condition_context.COPY_STATE_WORDS)
+        return _negate_if_requested(
+            negated, lambda facts: condition_context.is_copy_in_state(facts, name, server, state)
+        )
 
     def _serves(self, tree: Tree[Token]) -> FactsPredicate:
         subject, location = tree.children
         database = self._name(subject, "database")
         server = self._name(location, "server") if location is not None else None
-        return lambda facts: f.is_database_served(facts, database, server)
+        return lambda facts: condition_context.is_database_served(facts, database, server)
 
     def _part_test(self, tree: Tree[Token]) -> FactsPredicate:
         part_name, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
-            state = _match_keyword(word, f.WITNESS_STATE_WORDS)
-            return _negate_if_requested(negated, lambda facts: f.is_witness_in_state(facts, database, state))
-        level = _match_keyword(word, f.SAFETY_LEVEL_WORDS)
-        return _negate_if_requested(negated, lambda facts: f.is_safety_level(facts, database, level))
+            state = _match_keyword(word, condition_context.WITNESS_STATE_WORDS)
+            return _negate_if_requested(
+                negated, lambda facts: condition_context.is_witness_in_state(facts, database, state)
+            )
+        level = _match_keyword(word, condition_context.SAFETY_LEVEL_WORDS)
+        return _negate_if_requested(
+            negated, lambda facts: condition_context.is_safety_level(facts, database, level)
+        )
 
     def _statement_test(self, tree: Tree[Token]) -> FactsPredicate:
         result_word, text, location = tree.children
@@ -335,13 +353,13 @@ class _ConditionTranslator:
             )
         server = self._name(location, "server") if location is not None else None
         ran = str(result_word).lower() == "ran"
-        return lambda facts: f.has_sent_batch(facts, statement, server, without_error=ran)
+        return lambda facts: condition_context.has_sent_batch(facts, statement, server, without_error=ran)
 
     def _error(self, tree: Tree[Token]) -> FactsPredicate:
         number, location = tree.children
         server = self._name(location, "server") if location is not None else None
         error_number = int(str(number))
-        return lambda facts: f.has_error(facts, error_number, server)
+        return lambda facts: condition_context.has_error(facts, error_number, server)
 
     # -- numbers
 

@@ -46,8 +46,16 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import clients, endpoints, group_policies, jobs, network, startup, streams
-from engine.protocol import name_resolution as names
+from engine.protocol import (
+    clients,
+    endpoints,
+    group_policies,
+    jobs,
+    name_resolution,
+    network,
+    startup,
+    streams,
+)
 from engine.random_streams import RandomStream
 from engine.verbs.input_lines import parse_input_line
 
@@ -454,7 +462,9 @@ def format_endpoint_address(world: World, server: str) -> str:
 def _add_clients(world: World, scenario: Scenario) -> None:
     world.programs = {name: model.Program() for name in scenario.programs}
     for client in scenario.clients:
-        client_state = names.resolve_name(world, model.Client(**client.model_dump()), client.data_source)
+        client_state = name_resolution.resolve_name(
+            world, model.Client(**client.model_dump()), client.data_source
+        )
         arrival_server, refusal = clients.resolve_client_login(world, client_state, client.data_source)
         server = arrival_server or client.data_source
         keys = [(server, database) for database in client.databases]

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from engine.messages import Message, SqlError
 from engine.tsql.batches.row_locks import RowLocks
-from engine.tsql.language import compiler as program
+from engine.tsql.language import compiler
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.language.instructions import Program, StatementInstruction
@@ -496,7 +496,7 @@ class ExecutionScope(Struct):
     def from_frame(cls, frame: Frame, version: int) -> ExecutionScope:
         """Build the scope of a stored frame."""
         code = (
-            program.compile_batch(frame.text, version, frozenset(frame.parameters))
+            compiler.compile_batch(frame.text, version, frozenset(frame.parameters))
             if frame.read is None
             else ()
         )
@@ -532,7 +532,7 @@ class ExecutionScope(Struct):
     def compile(self, work: int) -> int:
         """Continue compiling with at most *work* units. Return the units spent. Raises SqlSyntaxError."""
         assert self.read is not None
-        compiling = program.compile_in_steps(self.text, self.version, frozenset(self.parameters))
+        compiling = compiler.compile_in_steps(self.text, self.version, frozenset(self.parameters))
         if not compiling.continue_to(self.read + work):
             self.read += work
             return work

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.availability import reverting
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
-from engine.protocol import group_policies as group_kinds
+from engine.protocol import group_policies
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import list_local_groups
 
@@ -140,7 +140,7 @@ def _read_database_counters(context: StatementContext, copy: DatabaseCopy) -> Co
     if copy.source is not None:
         position, waits = (
             flow.read_source_positions(copy.source),
-            group_kinds.get_policy(copy).has_waiting_commits(context.world, copy),
+            group_policies.get_policy(copy).has_waiting_commits(context.world, copy),
         )
         queues = [
             position.flushed_kb - flow.read_stream_positions(stream).sent_kb

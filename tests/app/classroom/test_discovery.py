@@ -18,8 +18,7 @@ from typing import Any
 import pytest
 
 from app import doctor
-from app.classroom import addresses, console, discovery, message_exchange, players, service
-from app.classroom import host_connection as link_module
+from app.classroom import addresses, console, discovery, host_connection, message_exchange, players, service
 from app.classroom.host_connection import SeatConnection
 from app.classroom.join import JoinFailedError, play_in_class_seat
 from app.classroom.join_code import ADDRESS_MISSING_TEXT, InvalidJoinCodeError, parse_invitation
@@ -96,7 +95,7 @@ def test_a_silent_disconnection_is_detected_while_nothing_is_sent(
 ) -> None:
     """Seat and host both detect it, and the connection stays open: the seat answers again when bytes arrive."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
-    monkeypatch.setattr(link_module, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(host_connection, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
     for module in (message_exchange, service):
         monkeypatch.setattr(module, "HOST_PING_INTERVAL_S", 0.2)
     monkeypatch.setattr(signal, "signal", lambda *_: None)  # Only the main thread can set a signal handler.

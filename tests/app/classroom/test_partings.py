@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from app.classroom.divergences import SAME_CHOICE_WINDOW_TICKS, SeatAction, SeatHistory, find_divergences
 
@@ -49,10 +48,12 @@ def test_seats_that_waited_diverge_later() -> None:
     assert [divergence.cost for divergence in divergences] == [70, 40]
 
 
-ACTION_LISTS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_size=4).map(sorted)
+ACTION_LISTS = strategies.lists(
+    strategies.tuples(strategies.integers(0, 50_000), strategies.sampled_from("abc")), max_size=4
+).map(sorted)
 
 
-@given(st.lists(st.tuples(ACTION_LISTS, st.floats(0, 100)), max_size=8))
+@given(strategies.lists(strategies.tuples(ACTION_LISTS, strategies.floats(0, 100)), max_size=8))
 def test_every_divergence_names_each_of_its_seats_once(
     runs: list[tuple[list[tuple[int, str]], float]],
 ) -> None:

@@ -111,7 +111,7 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
 def record_part(record: ClassRecord, number: int, score: bool) -> None:
     """Store a minimal run of seat *number* in the current part: only its end, with *score*."""
     from engine.drill.running.drill import Drill
-    from engine.drill.running.solution import play_reference as solved
+    from engine.drill.running.solution import play_reference
 
     part = record.read_class()
     assert part is not None
@@ -119,7 +119,7 @@ def record_part(record: ClassRecord, number: int, score: bool) -> None:
     todo = (
         [
             (item.tick, item.line_without_time)
-            for item in solved(load_shipped_scenario(SCENARIO_NAME), part.seed).journal
+            for item in play_reference(load_shipped_scenario(SCENARIO_NAME), part.seed).journal
         ]
         if score
         else []

@@ -26,8 +26,7 @@ import sqlalchemy
 from app.files.folders import PROFILE_FOLDER_VARIABLE
 from tests.drivers.follow import DRIVERS as BY_DRIVER
 from tests.drivers.follow import ODBC, follow_failover
-from tests.drivers.profiles import build_client_name
-from tests.drivers.profiles import build_lab_text as with_profiles
+from tests.drivers.profiles import build_client_name, build_lab_text
 from tests.drivers.relay import Relay
 from tests.forked import Program, run_program
 
@@ -62,7 +61,7 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProces
     """Yield the lab with servers of version 2014. At the end, kill the process and replay its record."""
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
-    lab.write_text(with_profiles({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
+    lab.write_text(build_lab_text({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
     environment = {**os.environ, PROFILE_FOLDER_VARIABLE: str(folder / "profile")}
     words = ("serve", lab, "--port-base", "0", "--record", record, "--certificate", certificate)
     with Program(*words, environment=environment) as running:

@@ -16,7 +16,7 @@ import pytest
 from app.cli.command_helpers import UsageError
 from app.cli.serve import set_version
 from app.files import scenario_files
-from app.serve import sql_ports as listeners
+from app.serve import sql_ports
 from app.serve.login import (
     END_OF_MESSAGE,
     LOGIN_BYTES_MAX,
@@ -144,7 +144,7 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
 
 
 def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "LOGGED_IN_CONNECTIONS_MAX", 3)
+    monkeypatch.setattr(sql_ports, "LOGGED_IN_CONNECTIONS_MAX", 3)
 
     async def check_site() -> None:
         async with serve_site("lab") as site:
@@ -163,7 +163,7 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
 
 
 def test_silent_connections_block_no_other_client(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "PENDING_LOGINS_MAX", 20)
+    monkeypatch.setattr(sql_ports, "PENDING_LOGINS_MAX", 20)
 
     async def check_site() -> None:
         async with serve_site("lab") as site:

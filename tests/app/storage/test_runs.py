@@ -7,8 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from app.storage import CheckpointHash, JournalLine, Profile, RunId, open_profile, runs
 from tests.app.storage.conftest import begin_run
@@ -105,11 +104,15 @@ def test_a_changed_journal_is_never_resumed_silently(
         assert profile.find_data_faults() == [problem]
 
 
-OPERATIONS = st.lists(
-    st.one_of(
-        st.tuples(st.just("append"), st.integers(0, runs.TICK_MAX), st.text(max_size=50)),
-        st.tuples(st.just("heartbeat"), st.integers(0, runs.TICK_MAX), st.none()),
-        st.tuples(st.just("reopen"), st.just(0), st.none()),
+OPERATIONS = strategies.lists(
+    strategies.one_of(
+        strategies.tuples(
+            strategies.just("append"), strategies.integers(0, runs.TICK_MAX), strategies.text(max_size=50)
+        ),
+        strategies.tuples(
+            strategies.just("heartbeat"), strategies.integers(0, runs.TICK_MAX), strategies.none()
+        ),
+        strategies.tuples(strategies.just("reopen"), strategies.just(0), strategies.none()),
     ),
     max_size=20,
 )

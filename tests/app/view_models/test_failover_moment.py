@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from app.view_models.failover_moment import failover_view as times
+from app.view_models.failover_moment import failover_view
 from app.view_models.failover_moment.failover_view import build_failover_view
 from app.view_models.failover_moment.missing_failover import explain_failover, find_expected_failover
 from app.view_models.failover_moment.phases import PHASES
@@ -107,8 +107,8 @@ def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
     phases_shown = [replay.find_phase(0.05 * step) for step in range(int(replay.length_s / 0.05))]
     assert sorted(set(phases_shown)) == list(range(6))
     assert phases_shown == sorted(phases_shown)
-    assert phases_shown.count(1) * 0.05 == pytest.approx(times.SHORT_PHASE_WALL_MS / 1000, abs=0.1)
-    assert times.find_replay_tick(replay.failover_view, 1e9)[1] == replay.failover_view.end_tick
+    assert phases_shown.count(1) * 0.05 == pytest.approx(failover_view.SHORT_PHASE_WALL_MS / 1000, abs=0.1)
+    assert failover_view.find_replay_tick(replay.failover_view, 1e9)[1] == replay.failover_view.end_tick
 
 
 @pytest.mark.parametrize("technology", RUNS)
@@ -136,7 +136,7 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
 def test_resources_of_one_phase_show_its_duration_once() -> None:
     """The Agent depends on SQL Server and cannot come online at the same time."""
     replay = FailoverReplay(play_failover("fci"), 0)
-    before_start_s = sum(map(times.compute_replay_s, replay.failover_view.phases[:4]))
+    before_start_s = sum(map(failover_view.compute_replay_s, replay.failover_view.phases[:4]))
     starting = [state for _, state, _ in replay.build_view_at(before_start_s + 0.5).resources]
     assert starting == ["done", "done", "done", "running", "waiting"]
     last = replay.build_phase_view(replay.begun_phase_count - 1).resources

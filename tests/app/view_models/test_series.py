@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_peaks
 from engine.flow import Array, Samples, StreamNumbers
@@ -129,7 +128,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     assert set(history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}
 
 
-@given(st.lists(st.floats(0, 1e6), min_size=3, max_size=400), st.floats(0.05, 50.0))
+@given(strategies.lists(strategies.floats(0, 1e6), min_size=3, max_size=400), strategies.floats(0.05, 50.0))
 def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None:
     y = np.array(values)
     x = np.arange(len(y)) * 0.1

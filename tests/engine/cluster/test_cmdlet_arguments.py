@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.cluster.quorum import WINDOWS_VERSIONS
 from engine.internal_errors import INTERNAL_ERROR_PREFIX
@@ -95,17 +94,20 @@ def test_valid_patterns_and_numbers_select_objects(line: str, names: list[str]) 
     assert [row.split()[0] for row in rows] == names
 
 
-ARGUMENT_TEXTS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
+ARGUMENT_TEXTS = strategies.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(sorted(CMDLET_PARAMETERS)), st.data())
-def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
+@given(strategies.sampled_from(sorted(CMDLET_PARAMETERS)), strategies.data())
+def test_any_argument_gives_a_result(cmdlet: str, data: strategies.DataObject) -> None:
     words = [re.split("[:/@]", word)[0] for word in CMDLET_PARAMETERS[cmdlet].replace("|", "").split()]
     line = " ".join(
         [
             cmdlet,
-            *(f"-{name} {data.draw(ARGUMENT_TEXTS)}" for name in data.draw(st.lists(st.sampled_from(words)))),
+            *(
+                f"-{name} {data.draw(ARGUMENT_TEXTS)}"
+                for name in data.draw(strategies.lists(strategies.sampled_from(words)))
+            ),
         ]
     )
     assert INTERNAL_ERROR_PREFIX not in run_cmdlet(build_ag_lab(), f"{line} {data.draw(ARGUMENT_TEXTS)}")

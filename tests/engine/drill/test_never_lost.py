@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.drill.judging import report
 from engine.drill.judging.review import review_run
@@ -48,14 +47,16 @@ LINE_TEMPLATES = (
 )  # fmt: skip
 
 
-@st.composite
-def build_actions(draw: st.DrawFn) -> str:
+@strategies.composite
+def build_actions(draw: strategies.DrawFn) -> str:
     names = {
-        "d": draw(st.sampled_from(DATABASE_NAMES)),
-        "e": draw(st.sampled_from(DATABASE_NAMES)),
-        "s": draw(st.sampled_from(("SERVER_A", "SERVER_B"))),
+        "d": draw(strategies.sampled_from(DATABASE_NAMES)),
+        "e": draw(strategies.sampled_from(DATABASE_NAMES)),
+        "s": draw(strategies.sampled_from(("SERVER_A", "SERVER_B"))),
     }
-    line = draw(st.sampled_from([*(f"sql {{s}} {statement}" for statement in STATEMENTS), *LINE_TEMPLATES]))
+    line = draw(
+        strategies.sampled_from([*(f"sql {{s}} {statement}" for statement in STATEMENTS), *LINE_TEMPLATES])
+    )
     return line.format(**names)
 
 
@@ -75,7 +76,11 @@ def assert_nothing_is_lost(drill: Drill) -> None:
         preconditions.list_preconditions(drill.world, database)
 
 
-@given(st.lists(st.tuples(build_actions(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
+@given(
+    strategies.lists(
+        strategies.tuples(build_actions(), strategies.sampled_from((0.5, 4.0, 30.0))), max_size=14
+    )
+)
 @settings(max_examples=25, deadline=None)
 def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
     drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 5)

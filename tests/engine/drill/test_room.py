@@ -6,7 +6,7 @@ from itertools import cycle, pairwise
 
 import pytest
 
-from engine.drill.running import drill as drill_module
+from engine.drill.running import drill
 from engine.drill.running.drill import Drill
 from engine.drill.time import history as module
 from engine.drill.time.history import History
@@ -44,7 +44,7 @@ def measure_bytes(history: History) -> tuple[int, int]:
 def history(monkeypatch: pytest.MonkeyPatch) -> History:
     """Return a run that soon reaches the limits of a long run, with many files, lines and failovers."""
     monkeypatch.setattr(module, "SNAPSHOTS_MAX", SNAPSHOTS_MAX)
-    monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES_MAX)
+    monkeypatch.setattr(drill, "SAMPLES_MAX", SAMPLES_MAX)
     history = History(Drill(soak.build_scenario(1)))
     world = history.drill.world
     for key in world.copies:

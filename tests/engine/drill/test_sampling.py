@@ -9,7 +9,7 @@ import pytest
 from engine.drill.running import drill as module
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from tests.engine.drill.texts import change_small_text as scenario
+from tests.engine.drill.texts import change_small_text
 
 
 @pytest.fixture(autouse=True)
@@ -18,7 +18,7 @@ def few_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_samples_are_thinned_and_keep_their_context() -> None:
-    drill = Drill(scenario(), mode="lab")
+    drill = Drill(change_small_text(), mode="lab")
     drill.advance_to(100_000)
     ticks = drill.samples.ticks.tolist()
     assert ticks[:30] == list(range(100, 3_100, 100))
@@ -29,13 +29,13 @@ def test_samples_are_thinned_and_keep_their_context() -> None:
 
 def test_many_databases_count_as_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SAMPLED_ROWS_MAX", 10)
-    drill = Drill(scenario(), mode="lab")
+    drill = Drill(change_small_text(), mode="lab")
     drill.advance_to(3_000)
     assert drill.samples.count < 15
 
 
 def test_a_run_restored_before_the_sampling_change_repeats_its_samples() -> None:
-    history = History(Drill(scenario(), mode="lab"))
+    history = History(Drill(change_small_text(), mode="lab"))
     history.advance_to(20_000)
     past_drill = history.seek(1_600)
     past_drill.advance_to(20_000)

@@ -9,8 +9,7 @@ from msgspec.structs import asdict
 
 from engine.flow import Flow, MirroringSetup, SafetyMode, Workload, add_mirroring_setup, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measurements import MeanValues, build_unlimited_setup, run_seconds
-from engine.published.measurements import measure_means as means_of
+from engine.published.measurements import MeanValues, build_unlimited_setup, measure_means, run_seconds
 
 W1, W2 = WORKLOAD1, WORKLOAD2
 
@@ -58,7 +57,7 @@ def change_inputs(flow: Flow, pair: MirroringSetup, source: int = 0) -> None:
 
 
 def compute_means(flow: Flow, seconds: float = 60.0, source: int = 0) -> MeanValues:
-    return means_of(flow, seconds, source)
+    return measure_means(flow, seconds, source)
 
 
 def _as_dict(row: Any) -> dict[str, Any]:

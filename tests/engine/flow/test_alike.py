@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.flow import (
     Flow,
@@ -63,8 +62,14 @@ def assert_equal_flows(grouped_flow: Flow, separate_flow: Flow) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(setups, st.integers(1, 5)), min_size=1, max_size=3),
-    st.lists(st.tuples(st.integers(1, 700), st.integers(0, 14), st.floats(0.0, 3e4)), min_size=1, max_size=3),
+    strategies.lists(strategies.tuples(setups, strategies.integers(1, 5)), min_size=1, max_size=3),
+    strategies.lists(
+        strategies.tuples(
+            strategies.integers(1, 700), strategies.integers(0, 14), strategies.floats(0.0, 3e4)
+        ),
+        min_size=1,
+        max_size=3,
+    ),
 )
 def test_equal_sources_match_separate_computation(
     groups: list[tuple[MirroringSetup, int]], stages: list[tuple[int, int, float]]

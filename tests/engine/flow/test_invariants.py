@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.flow import Flow, MirroringSetup, SafetyMode, add_mirroring_setup, run_flow
 from engine.flow import kernel as k
@@ -17,30 +16,30 @@ from tests.engine.flow.pairs import build_pair, change_inputs, get_positions, re
 POSITIONS = ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb", "acknowledged_kb", "redone_kb",
              "committed_kb")  # fmt: skip
 
-setups = st.builds(
+setups = strategies.builds(
     build_pair,
-    workload=st.sampled_from([IDLE, WORKLOAD1, WORKLOAD2]),
-    mode=st.sampled_from([SafetyMode.FULL, SafetyMode.OFF]),
-    scale=st.sampled_from([0.0, 0.01, 1.0, 3.0]),
-    serving=st.booleans(),
-    alive=st.sampled_from([True, True, False]),
-    target_alive=st.sampled_from([True, True, False]),
-    connected=st.booleans(),
-    carrying=st.booleans(),
-    sending=st.booleans(),
-    redoing=st.booleans(),
-    rtt_ms=st.sampled_from([0.0, 0.2, 37.0, 900.0]),
-    jitter_ms=st.sampled_from([0.0, 5.0]),
-    loss=st.sampled_from([0.0, 0.01]),
-    bandwidth_mbps=st.sampled_from([0.056, 10.0, 1000.0]),
-    compression_ratio=st.sampled_from([1.0, 0.9, 0.3]),
-    version=st.sampled_from([2005, 2014]),
-    delayed_durability=st.booleans(),
-    log_max_kb=st.sampled_from([2e4, 1e9]),
-    log_disk_factor=st.sampled_from([1.0, 50.0]),
-    target_data_disk_factor=st.sampled_from([1.0, 50.0]),
-    cpu_factor=st.sampled_from([1.0, 20.0]),
-    operation=st.sampled_from([None, build_index_operation(0.01), build_bulk_load(1e5, 100)]),
+    workload=strategies.sampled_from([IDLE, WORKLOAD1, WORKLOAD2]),
+    mode=strategies.sampled_from([SafetyMode.FULL, SafetyMode.OFF]),
+    scale=strategies.sampled_from([0.0, 0.01, 1.0, 3.0]),
+    serving=strategies.booleans(),
+    alive=strategies.sampled_from([True, True, False]),
+    target_alive=strategies.sampled_from([True, True, False]),
+    connected=strategies.booleans(),
+    carrying=strategies.booleans(),
+    sending=strategies.booleans(),
+    redoing=strategies.booleans(),
+    rtt_ms=strategies.sampled_from([0.0, 0.2, 37.0, 900.0]),
+    jitter_ms=strategies.sampled_from([0.0, 5.0]),
+    loss=strategies.sampled_from([0.0, 0.01]),
+    bandwidth_mbps=strategies.sampled_from([0.056, 10.0, 1000.0]),
+    compression_ratio=strategies.sampled_from([1.0, 0.9, 0.3]),
+    version=strategies.sampled_from([2005, 2014]),
+    delayed_durability=strategies.booleans(),
+    log_max_kb=strategies.sampled_from([2e4, 1e9]),
+    log_disk_factor=strategies.sampled_from([1.0, 50.0]),
+    target_data_disk_factor=strategies.sampled_from([1.0, 50.0]),
+    cpu_factor=strategies.sampled_from([1.0, 20.0]),
+    operation=strategies.sampled_from([None, build_index_operation(0.01), build_bulk_load(1e5, 100)]),
 )
 
 
@@ -71,7 +70,9 @@ def check_invariants(flow: Flow, previous: Any, row: int, pair: MirroringSetup) 
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(setups, st.integers(1, 400)), min_size=1, max_size=6), setups)
+@given(
+    strategies.lists(strategies.tuples(setups, strategies.integers(1, 400)), min_size=1, max_size=6), setups
+)
 def test_balances_hold_under_any_sequence_of_changes(
     stages: list[tuple[MirroringSetup, int]], neighbor: MirroringSetup
 ) -> None:
@@ -86,7 +87,7 @@ def test_balances_hold_under_any_sequence_of_changes(
 
 
 @settings(max_examples=30, deadline=None)
-@given(setups, st.integers(1, 300))
+@given(setups, strategies.integers(1, 300))
 def test_every_transaction_is_in_the_log_exactly_once(pair: MirroringSetup, ticks: int) -> None:
     pair = pair.with_changes(operation=None, workload=WORKLOAD1, serving=True, alive=True)
     flow = Flow.create_empty()
@@ -98,7 +99,7 @@ def test_every_transaction_is_in_the_log_exactly_once(pair: MirroringSetup, tick
 
 
 @settings(max_examples=30, deadline=None)
-@given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
+@given(setups, strategies.lists(strategies.integers(1, 60), min_size=1, max_size=8))
 def test_a_run_in_slices_equals_the_run(pair: MirroringSetup, slices: list[int]) -> None:
     whole_flow, cut = Flow.create_empty(), Flow.create_empty()
     add_mirroring_setup(whole_flow, pair)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.model import MirrorState, Role, Safety, Service, World
 from engine.protocol import serving
@@ -131,22 +130,25 @@ def test_a_fault_a_command_and_a_repair_recover(fault: str) -> None:
         run_actions([fault, command, "revert-all"], 12.0)
 
 
-ACTIONS = st.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL))
-ANY_ACTIONS = st.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL, *RISKY_SQL))
+ACTIONS = strategies.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL))
+ANY_ACTIONS = strategies.sampled_from((*FAULTS, *REPAIRS, *SAFE_SQL, *RISKY_SQL))
 
 
 @settings(max_examples=80, deadline=None)
-@given(actions=st.lists(ACTIONS, min_size=3, max_size=9), gap_s=st.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)))
+@given(
+    actions=strategies.lists(ACTIONS, min_size=3, max_size=9),
+    gap_s=strategies.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)),
+)
 def test_random_sequences_with_a_witness_keep_the_invariants(actions: list[str], gap_s: float) -> None:
     run_actions(actions, gap_s)
 
 
 @settings(max_examples=80, deadline=None)
 @given(
-    actions=st.lists(ANY_ACTIONS, min_size=3, max_size=9),
-    gap_s=st.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)),
-    witness=st.booleans(),
-    safety=st.sampled_from((Safety.FULL, Safety.OFF)),
+    actions=strategies.lists(ANY_ACTIONS, min_size=3, max_size=9),
+    gap_s=strategies.sampled_from((0.0, 0.3, 2.0, 11.0, 40.0)),
+    witness=strategies.booleans(),
+    safety=strategies.sampled_from((Safety.FULL, Safety.OFF)),
 )
 def test_random_sequences_with_risky_statements_keep_the_invariants(
     actions: list[str], gap_s: float, witness: bool, safety: Safety
@@ -155,7 +157,7 @@ def test_random_sequences_with_risky_statements_keep_the_invariants(
 
 
 @settings(max_examples=40, deadline=None)
-@given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
+@given(actions=strategies.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=strategies.floats(0.01, 60.0))
 def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
     """A forked world that advances in other time slices has the same hash at the end."""
     world = build_lab()

@@ -5,8 +5,7 @@ Hand-written sequences are in tests/engine/mirroring/transcripts.
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.model import MirrorState, World
 from tests.engine.mirroring.invariants import check_invariants
@@ -82,16 +81,17 @@ LINE_TEMPLATES = (
     "copy-file SERVER_B SERVER_A D:\\Backup\\s.bak",
     "revert-all",
 )
-SERVER_ORDERS = st.permutations(SERVERS)
-LINES = st.one_of(
-    st.tuples(st.sampled_from((f"{P}", f"{P}#2", f"{M}", f"{M}#2", f"{W}")), st.sampled_from(STATEMENTS)).map(
-        lambda typed: f"sql {typed[0]} {typed[1]}"
-    ),
-    st.tuples(st.sampled_from(LINE_TEMPLATES), SERVER_ORDERS).map(
+SERVER_ORDERS = strategies.permutations(SERVERS)
+LINES = strategies.one_of(
+    strategies.tuples(
+        strategies.sampled_from((f"{P}", f"{P}#2", f"{M}", f"{M}#2", f"{W}")),
+        strategies.sampled_from(STATEMENTS),
+    ).map(lambda typed: f"sql {typed[0]} {typed[1]}"),
+    strategies.tuples(strategies.sampled_from(LINE_TEMPLATES), SERVER_ORDERS).map(
         lambda act: act[0].format(s=act[1][0], t=act[1][1])
     ),
 )
-GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
+GAPS_S = strategies.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
 
 def build_small_lab(witness: bool) -> World:
@@ -118,7 +118,10 @@ def test_a_partner_can_fail_between_connection_and_handshake() -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@given(script=st.lists(st.tuples(LINES, GAPS_S), min_size=5, max_size=25), witness=st.booleans())
+@given(
+    script=strategies.lists(strategies.tuples(LINES, GAPS_S), min_size=5, max_size=25),
+    witness=strategies.booleans(),
+)
 def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], witness: bool) -> None:
     world = build_small_lab(witness)
     for line, gap_s in script:

@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 from msgspec.structs import replace
 
 from engine.flow import Flow
@@ -441,9 +440,9 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
 
 
 @given(
-    common_steps=st.lists(st.floats(1.0, 100.0), max_size=4),
-    first_steps=st.lists(st.floats(1.0, 100.0), max_size=3),
-    second_steps=st.lists(st.floats(1.0, 100.0), max_size=3),
+    common_steps=strategies.lists(strategies.floats(1.0, 100.0), max_size=4),
+    first_steps=strategies.lists(strategies.floats(1.0, 100.0), max_size=3),
+    second_steps=strategies.lists(strategies.floats(1.0, 100.0), max_size=3),
 )
 @settings(max_examples=60, deadline=None)
 def test_two_logs_agree_up_to_the_first_fork(

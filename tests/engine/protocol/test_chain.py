@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.messages import SqlError
 from engine.mirroring import commands
@@ -82,7 +81,10 @@ def check_chain(world: World) -> None:
         assert following.first_kb <= backup_set.last_kb + 1e-6, "a gap: log that is in no backup"
 
 
-@given(actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=8), witness=st.booleans())
+@given(
+    actions=strategies.lists(strategies.sampled_from(ACTIONS), min_size=3, max_size=8),
+    witness=strategies.booleans(),
+)
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_log_chain_and_log_size_stay_consistent(actions: list[str], witness: bool) -> None:
     world = build_lab(witness=witness)

@@ -9,7 +9,7 @@ from engine.model import World
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import SqlSession
 from engine.tsql.catalog.view import CATALOG_VIEWS
-from engine.tsql.query.plans import HIDDEN_ARGUMENT_COLUMN as HIDDEN_COLUMN
+from engine.tsql.query.plans import HIDDEN_ARGUMENT_COLUMN
 from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
@@ -58,7 +58,7 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
             columns = [
                 column.name
                 for column in CATALOG_VIEWS[name].list_version_columns(VERSIONS[-1])
-                if column.name != HIDDEN_COLUMN
+                if column.name != HIDDEN_ARGUMENT_COLUMN
             ]
             assert answer.columns == [columns]
 

@@ -4,8 +4,7 @@ world.
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies
 
 from engine import tsql
 from tests.engine.tsql.console import collect_answers, run_seconds
@@ -25,12 +24,12 @@ TRAN DBCC SHUTDOWN RECONFIGURE $(x) :setvar '
 """
 WORDS = _TEXT.split()
 
-token_soup = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)
-texts = st.text(max_size=80)
+token_soup = strategies.lists(strategies.sampled_from(WORDS), max_size=30).map(" ".join)
+texts = strategies.text(max_size=80)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.one_of(token_soup, texts))
+@given(strategies.one_of(token_soup, texts))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     world = build_lab(workload="none")
     for answer in collect_answers(world, "SERVER_A", text, wait_s=2):
@@ -43,7 +42,7 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(token_soup, st.integers(0, 200))
+@given(token_soup, strategies.integers(0, 200))
 def test_completion_never_fails(text: str, position: int) -> None:
     world = build_lab(workload="none")
     for word in tsql.list_candidates(world, "SERVER_A", text, min(position, len(text))):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.model import Safety, World
 from engine.protocol import serving
@@ -279,7 +278,7 @@ def repair_and_read_rows(world: World) -> set[int]:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.sampled_from(STEPS[:-1]), max_size=8))
+@given(strategies.lists(strategies.sampled_from(STEPS[:-1]), max_size=8))
 def test_with_a_witness_no_commit_is_lost_and_no_uncommitted_row_stays(steps: list[str]) -> None:
     world = build_marked_world(workload="none")
     reported_rows, doubtful = {1}, set[int]()
@@ -340,8 +339,8 @@ def test_a_full_log_refuses_a_new_user() -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(
-    st.sampled_from([Safety.FULL, Safety.OFF]),
-    st.lists(st.sampled_from(("insert", "open", "cut", "mend")), max_size=7),
+    strategies.sampled_from([Safety.FULL, Safety.OFF]),
+    strategies.lists(strategies.sampled_from(("insert", "open", "cut", "mend")), max_size=7),
 )
 def test_reported_losses_of_forced_service_match_the_missing_rows(safety: Safety, steps: list[str]) -> None:
     world = build_marked_world(workload="none", witness=False, safety=safety)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies
 
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
@@ -72,12 +71,12 @@ def _build_drill(scenario: str, state: str) -> Drill:
     return drill
 
 
-def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
+def _build_lines(verb: Verb, drill: Drill) -> strategies.SearchStrategy[str]:
     """Return a strategy for input lines of *verb*, with names of the world, other names, and hostile words."""
     world = drill.world
     everything = sorted({name for names in NAME_LISTERS.values() for name in names(world)})
-    anything = st.sampled_from((*everything, *HOSTILE_WORDS))
-    places: list[st.SearchStrategy[str]] = []
+    anything = strategies.sampled_from((*everything, *HOSTILE_WORDS))
+    places: list[strategies.SearchStrategy[str]] = []
     for parameter in verb.parameters:
         offered_words = [
             *(NAME_LISTERS[parameter.kind](world) if parameter.kind in NAME_LISTERS else ()),
@@ -85,18 +84,28 @@ def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
         ]
         if parameter.values is not None:
             offered_words += _list_offered_words(parameter.values, world)
-        fitting = st.sampled_from(offered_words) if offered_words else anything
-        places.append(st.one_of(fitting, fitting, anything, *([st.just("")] if parameter.optional else [])))
+        fitting = strategies.sampled_from(offered_words) if offered_words else anything
+        places.append(
+            strategies.one_of(
+                fitting, fitting, anything, *([strategies.just("")] if parameter.optional else [])
+            )
+        )
     options = [
-        st.tuples(
-            st.just(name),
-            st.sampled_from((f"{minimum:g}", f"{maximum:g}", "1", "-1", "nan", "1e999", "", "x")),
+        strategies.tuples(
+            strategies.just(name),
+            strategies.sampled_from((f"{minimum:g}", f"{maximum:g}", "1", "-1", "nan", "1e999", "", "x")),
         )
         for name, (minimum, maximum) in verb.options.items()
     ]
-    option_lists = st.lists(st.one_of(options).map("=".join), max_size=2) if options else st.just([])
-    return st.tuples(
-        st.tuples(*places), option_lists, st.sampled_from(("", "", "", "", " extra", "\n    x"))
+    option_lists = (
+        strategies.lists(strategies.one_of(options).map("=".join), max_size=2)
+        if options
+        else strategies.just([])
+    )
+    return strategies.tuples(
+        strategies.tuples(*places),
+        option_lists,
+        strategies.sampled_from(("", "", "", "", " extra", "\n    x")),
     ).map(lambda parts: " ".join((verb.name, *parts[0], *parts[1])) + parts[2])
 
 

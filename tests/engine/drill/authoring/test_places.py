@@ -6,8 +6,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from engine.drill.authoring.problems import TextPosition, find_nearest_position, find_positions
 
@@ -64,10 +63,10 @@ def test_the_nearest_position_is_the_table_without_the_key() -> None:
     assert find_nearest_position({}, ("g",)) == TextPosition(1, 1, 1, 1)
 
 
-KEYS = st.text(alphabet="abz_-.\" '#=[]é", min_size=1, max_size=5)
-VALUES = st.recursive(
-    st.integers() | st.booleans() | st.text(alphabet="ab\"'\\#=[]{},\n", max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+KEYS = strategies.text(alphabet="abz_-.\" '#=[]é", min_size=1, max_size=5)
+VALUES = strategies.recursive(
+    strategies.integers() | strategies.booleans() | strategies.text(alphabet="ab\"'\\#=[]{},\n", max_size=8),
+    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )
 
@@ -97,7 +96,7 @@ def list_paths(value: Any, path: tuple[str | int, ...] = ()) -> set[tuple[str | 
     return paths
 
 
-@given(data=st.dictionaries(KEYS, VALUES, max_size=4))
+@given(data=strategies.dictionaries(KEYS, VALUES, max_size=4))
 def test_every_path_of_any_document_has_a_position(data: dict[str, Any]) -> None:
     text = "".join(f"{format_toml(key)} = {format_toml(value)}\n" for key, value in data.items())
     try:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import tomllib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies
 
 from app.files import scenario_files
 from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
@@ -135,13 +134,23 @@ def test_a_variant_becomes_a_drill_without_variants() -> None:
     assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN
 
 
-_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)
-_PLAIN = st.one_of(_TEXTS, st.booleans(), st.integers(-(10**9), 10**9), st.floats(-1e9, 1e9))
-_TABLES = st.dictionaries(_TEXTS, st.one_of(_PLAIN, st.lists(_PLAIN, max_size=3)), max_size=4)
+_TEXTS = strategies.text(
+    strategies.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20
+)
+_PLAIN = strategies.one_of(
+    _TEXTS, strategies.booleans(), strategies.integers(-(10**9), 10**9), strategies.floats(-1e9, 1e9)
+)
+_TABLES = strategies.dictionaries(
+    _TEXTS, strategies.one_of(_PLAIN, strategies.lists(_PLAIN, max_size=3)), max_size=4
+)
 
 
 @given(
-    st.dictionaries(_TEXTS, st.one_of(_PLAIN, _TABLES, st.lists(_TABLES, min_size=1, max_size=3)), max_size=4)
+    strategies.dictionaries(
+        _TEXTS,
+        strategies.one_of(_PLAIN, _TABLES, strategies.lists(_TABLES, min_size=1, max_size=3)),
+        max_size=4,
+    )
 )
 def test_a_written_scenario_parses(data: dict[str, object]) -> None:
     assert tomllib.loads(format_toml(data)) == data

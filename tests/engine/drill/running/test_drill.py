@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.drill.running.drill import Drill, DrillEndReason, DrillMode, play_inputs, replay
 from engine.drill.running.solution import play_idle, play_reference
@@ -20,7 +19,7 @@ from tests.engine.drill.texts import (
 )
 from tests.events import read_field
 
-LINES = st.sampled_from(
+LINES = strategies.sampled_from(
     (
         "power-on SERVER_A",
         "power-off SERVER_B",
@@ -38,8 +37,8 @@ LINES = st.sampled_from(
         "note nothing to see",
     )
 )
-TIMED_LINES = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=8)
-INTERRUPTION_TICKS = st.lists(st.integers(1, 7000), max_size=8)
+TIMED_LINES = strategies.lists(strategies.tuples(strategies.integers(0, 6000), LINES), max_size=8)
+INTERRUPTION_TICKS = strategies.lists(strategies.integers(1, 7000), max_size=8)
 
 
 def play_actions(
@@ -81,7 +80,7 @@ def test_slices_and_journal_give_the_same_run(
         assert other_run.build_report() == whole_run.build_report()
 
 
-@given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
+@given(text=strategies.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
 def test_any_text_is_read_back_from_the_journal(text: str) -> None:
     try:
         item = parse_input_line(f"sql SERVER_A {text}", 4125)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies
 
 from engine.drill.judging.replay_timeline import list_markers
 from engine.drill.running.drill import Drill, DrillMode, replay
@@ -15,7 +14,7 @@ from engine.inputs import InputError
 from tests.engine.drill.running.test_drill import LINES
 from tests.engine.drill.texts import FREE_PLAY_TEXT, build_drill, change_small_text
 
-TIMED_LINES = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=6)
+TIMED_LINES = strategies.lists(strategies.tuples(strategies.integers(0, 6000), LINES), max_size=6)
 
 
 def play_timed_lines(timed_lines: list[tuple[int, str]], end_tick: int = 8000) -> History:
@@ -37,7 +36,7 @@ def replay_to_tick(history: History, tick: int, exclude_tick: bool) -> Drill:
 
 
 @settings(max_examples=30, deadline=None)
-@given(deeds=TIMED_LINES, tick=st.integers(-10, 9000), exclude_tick=st.booleans())
+@given(deeds=TIMED_LINES, tick=strategies.integers(-10, 9000), exclude_tick=strategies.booleans())
 def test_a_restored_time_equals_the_original(
     deeds: list[tuple[int, str]], tick: int, exclude_tick: bool
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.state import HASH_INTERVAL_TICKS
-from engine.drill.time import snapshots as kept_module
+from engine.drill.time import snapshots
 from engine.drill.time.snapshots import BLOCK_WORLD_PARTS, LOG_ATTRIBUTES, take_snapshot
 from engine.flow.samples import ENTRIES_PER_BLOCK
 from engine.protocol import errorlog
@@ -100,7 +100,7 @@ def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
 
 
 def test_errorlog_lines_are_restored_from_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (errorlog, kept_module):
+    for module in (errorlog, snapshots):
         monkeypatch.setattr(module, "ERROR_LOG_LINES_MAX", 5)
     drill_run = build_drill()
     drill_run.world.errorlog = {"SERVER_A": tuple((0, 0, 10, 0, f"before {n}") for n in range(4))}
