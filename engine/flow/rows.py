@@ -39,9 +39,9 @@ def replace_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     return new_array
 
 
-def build_threshold_array(levels: Sequence[Threshold]) -> Array:
+def build_threshold_array(thresholds: Sequence[Threshold]) -> Array:
     """Return *thresholds* as an array for the compiled step."""
-    return np.array([level.to_row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
+    return np.array([threshold.to_row() for threshold in thresholds]).reshape(-1, k.LEVEL_COLUMNS)
 
 
 def set_row_positions(

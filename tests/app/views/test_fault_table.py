@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -10,20 +9,12 @@ from PySide6.QtCore import Qt
 
 from app.views.fault_table import FaultTable
 from app.widgets.bars import ButtonBar
-from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
-from engine.inputs import Input
-from engine.model import World
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from engine.verbs import VERBS
 from engine.verbs.input_lines import find_reverse_input, parse_input_line
+from tests.app.views.fakes import FakeRun
 from tests.assertions import require
 from tests.engine.worlds import apply_lines, build_lab
-
-
-@dataclass
-class StubDrill:
-    world: World
-    journal: list[Input] = field(default_factory=list)
-    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 class RecordingLedger(FaultTable):
@@ -36,12 +27,12 @@ class RecordingLedger(FaultTable):
 
 
 @pytest.fixture
-def drill() -> StubDrill:
-    return StubDrill(build_lab())
+def drill() -> FakeRun:
+    return FakeRun(build_lab())
 
 
 @pytest.fixture
-def ledger(qtbot: Any, drill: StubDrill) -> RecordingLedger:
+def ledger(qtbot: Any, drill: FakeRun) -> RecordingLedger:
     ledger = RecordingLedger()
     qtbot.addWidget(ledger)
     ledger.resize(900, 200)
@@ -52,7 +43,7 @@ def ledger(qtbot: Any, drill: StubDrill) -> RecordingLedger:
     return ledger
 
 
-def apply_and_show(ledger: RecordingLedger, drill: StubDrill, *lines: str, run_s: float = 0.01) -> None:
+def apply_and_show(ledger: RecordingLedger, drill: FakeRun, *lines: str, run_s: float = 0.01) -> None:
     for line in lines:
         drill.journal.append(parse_input_line(line, drill.world.tick))
     ledger.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
@@ -72,7 +63,7 @@ def click_row(qtbot: Any, ledger: RecordingLedger, row: int) -> None:
     qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_a_fault_shows_four_times_and_its_effect(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_a_fault_shows_four_times_and_its_effect(ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = list_texts(ledger)
     assert row[:4] == ["○ not detected", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
@@ -91,9 +82,7 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: RecordingLedger, drill:
     assert ledger.detail.text() == "0 of 1 active."
 
 
-def test_fault_and_three_times_fit_a_dock_of_a_small_screen(
-    ledger: RecordingLedger, drill: StubDrill
-) -> None:
+def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "power-off SERVER_A")
     ledger.resize(476, 240)  # This is the size of the panel at 1366x768.
     header = ledger.table.horizontalHeader()
@@ -107,7 +96,7 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(
 
 
 def test_the_selected_fault_is_shown_in_full_below(
-    qtbot: Any, ledger: RecordingLedger, drill: StubDrill
+    qtbot: Any, ledger: RecordingLedger, drill: FakeRun
 ) -> None:
     apply_and_show(ledger, drill, "reset-link SERVER_A SERVER_B")
     click_row(qtbot, ledger, 0)
@@ -117,7 +106,7 @@ def test_the_selected_fault_is_shown_in_full_below(
     assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
-def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # no row is selected
@@ -129,7 +118,7 @@ def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: RecordingLedger, drill
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
-def test_all_faults_are_reverted_by_button(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_all_faults_are_reverted_by_button(ledger: RecordingLedger, drill: FakeRun) -> None:
     assert not ledger.revert_all.isEnabled()
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
@@ -164,7 +153,7 @@ def test_no_fault_is_omitted() -> None:
 
 @pytest.mark.parametrize("line", FAULTS)
 def test_the_button_reverts_exactly_the_selected_fault(
-    qtbot: Any, ledger: RecordingLedger, drill: StubDrill, line: str
+    qtbot: Any, ledger: RecordingLedger, drill: FakeRun, line: str
 ) -> None:
     apply_and_show(ledger, drill, line, run_s=12.0)
     click_row(qtbot, ledger, 0)
@@ -178,14 +167,14 @@ def test_the_button_reverts_exactly_the_selected_fault(
         assert list_texts(ledger)[0][0] == "✓ undone"
 
 
-def test_selection_survives_new_faults(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_selection_survives_new_faults(qtbot: Any, ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     click_row(qtbot, ledger, 1)
     apply_and_show(ledger, drill, "hang SERVER_W", run_s=5.0)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
 
-def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
     bar = require(ledger.findChild(ButtonBar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
@@ -193,7 +182,7 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, dr
     assert ledger.detail.text() == "1 of 2 active."
 
 
-def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: FakeRun) -> None:
     drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_lines(drill.world, "pull-cable SERVER_B", wait_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
@@ -204,20 +193,20 @@ def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: Stub
     assert len(list_texts(ledger)) == 2
 
 
-def test_a_shutdown_by_statement_is_listed(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_a_shutdown_by_statement_is_listed(ledger: RecordingLedger, drill: FakeRun) -> None:
     drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", run_s=5.0)
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
-def test_another_time_shows_its_own_faults(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_another_time_shows_its_own_faults(ledger: RecordingLedger, drill: FakeRun) -> None:
     before = drill.world.fork()
     apply_and_show(ledger, drill, "hang SERVER_W")
-    ledger.show_drill(StubDrill(before))
+    ledger.show_drill(FakeRun(before))
     assert list_texts(ledger) == []
 
 
-def test_reverting_one_slow_disk_keeps_the_other(ledger: RecordingLedger, drill: StubDrill) -> None:
+def test_reverting_one_slow_disk_keeps_the_other(ledger: RecordingLedger, drill: FakeRun) -> None:
     apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=1")
     assert [(row[1], row[0]) for row in list_texts(ledger)] == [

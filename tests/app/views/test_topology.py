@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
@@ -31,9 +30,9 @@ from app.views.topology.tools import CanvasTools
 from app.views.topology.view import TRAFFIC_SPEED_MAX
 from app.widgets import theme
 from app.words import language
-from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from engine.drill.running.world_builder import start_world
-from engine.model import World
+from tests.app.views.fakes import FakeRun
 from tests.cases import sample_cases
 from tests.children import find_child, get_scene
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
@@ -43,19 +42,13 @@ IGNORE_MENU_WARNING = pytest.mark.qt_log_ignore("This plugin does not support")
 """The offscreen plugin logs this warning for every menu."""
 
 
-@dataclass
-class StubDrill:
-    world: World
-    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
-
-
 @pytest.fixture
 def view(qtbot: QtBot) -> Iterator[TopologyView]:
     topology = TopologyView()
     qtbot.addWidget(topology)
     topology.resize(700, 380)
     topology.show()
-    topology.show_drill(StubDrill(build_lab()))
+    topology.show_drill(FakeRun(build_lab()))
     topology.setFocus()
     yield topology
     for menu in open_menus():
@@ -288,7 +281,7 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     assert (x % 8, y % 8) == (0, 0)
     second_view = TopologyView()
     qtbot.addWidget(second_view)
-    second_view.show_drill(StubDrill(build_lab()))
+    second_view.show_drill(FakeRun(build_lab()))
     second_view.place_cards(view.list_moved_positions())
     assert (get_scene(second_view).nodes[P].x(), get_scene(second_view).nodes[P].y()) == (x, y)
     second_view.reset_positions()
@@ -469,7 +462,7 @@ def test_the_canvas_has_a_text_description(view: TopologyView) -> None:
 def test_an_exam_shows_only_facts_visible_without_a_query(view: TopologyView) -> None:
     world = build_lab()
     apply_lines(world, f"hang {M}", f"power-off {W}", wait_s=20.0)
-    view.show_drill(StubDrill(world, PERMISSIONS_BY_MODE[DrillMode.EXAM]))
+    view.show_drill(FakeRun(world, permissions=PERMISSIONS_BY_MODE[DrillMode.EXAM]))
     description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text
     assert f"{M}: partner, power on" in description_text

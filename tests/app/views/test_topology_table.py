@@ -4,7 +4,6 @@ texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -17,19 +16,11 @@ from app.view_models.action_offers import ActionTarget
 from app.view_models.topology_builder import build_topology_contents
 from app.views.topology import TopologyView
 from app.views.topology_table import TopologyTable, format_role, list_common_actions, list_topology_rows
-from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
-from engine.events import Event
-from engine.model import World
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
+from tests.app.views.fakes import FakeRun
 from tests.engine.worlds import apply_lines, build_lab
 
 Key = Qt.Key
-
-
-@dataclass
-class StubDrill:
-    world: World
-    events: list[Event] = field(default_factory=list)
-    permissions: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 class RecordingTable(TopologyTable):
@@ -42,12 +33,12 @@ class RecordingTable(TopologyTable):
 
 
 @pytest.fixture
-def drill() -> StubDrill:
-    return StubDrill(build_lab())
+def drill() -> FakeRun:
+    return FakeRun(build_lab())
 
 
 @pytest.fixture
-def table(qtbot: Any, drill: StubDrill) -> RecordingTable:
+def table(qtbot: Any, drill: FakeRun) -> RecordingTable:
     table = RecordingTable()
     qtbot.addWidget(table)
     table.resize(800, 400)
@@ -58,7 +49,7 @@ def table(qtbot: Any, drill: StubDrill) -> RecordingTable:
     return table
 
 
-def apply_and_show(table: RecordingTable, drill: StubDrill, *lines: str, run_s: float = 25.0) -> None:
+def apply_and_show(table: RecordingTable, drill: FakeRun, *lines: str, run_s: float = 25.0) -> None:
     table.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
     table.show_world(drill.world)
 
@@ -78,7 +69,7 @@ def select_rows(table: TopologyTable, *names: str) -> None:
             selection.setCurrentIndex(table.model.index(place, 0), flags)
 
 
-def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: StubDrill) -> None:
+def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: FakeRun) -> None:
     picture = build_topology_contents(drill.world)
     names = [row.name.strip() for row in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
@@ -87,7 +78,7 @@ def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: Stu
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
 
-def test_cells_match_the_cards(table: RecordingTable, drill: StubDrill) -> None:
+def test_cells_match_the_cards(table: RecordingTable, drill: FakeRun) -> None:
     assert find_row(table, "Sales on SERVER_A") | {"Queue or link": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
         "Service": "in service, quorum", "Queue or link": "", "Witness": "witness", "Safety": "FULL",
@@ -99,7 +90,7 @@ def test_cells_match_the_cards(table: RecordingTable, drill: StubDrill) -> None:
     assert find_row(table, "SERVER_B")["State"] == "power off"
 
 
-def test_a_row_is_read_aloud_in_full_sentences(table: RecordingTable, drill: StubDrill) -> None:
+def test_a_row_is_read_aloud_in_full_sentences(table: RecordingTable, drill: FakeRun) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
     assert roles[0] == build_topology_contents(drill.world).servers[0].accessible_text
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
@@ -108,7 +99,7 @@ def test_a_row_is_read_aloud_in_full_sentences(table: RecordingTable, drill: Stu
     assert set(roles) <= set(names)
 
 
-def test_many_databases_have_one_row_each(drill: StubDrill) -> None:
+def test_many_databases_have_one_row_each(drill: FakeRun) -> None:
     for number in range(5):
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
@@ -117,7 +108,7 @@ def test_many_databases_have_one_row_each(drill: StubDrill) -> None:
     assert names.count("D3 on SERVER_B") == 1
 
 
-def test_menu_offers_what_the_picture_offers(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
+def test_menu_offers_what_the_picture_offers(qtbot: Any, table: RecordingTable, drill: FakeRun) -> None:
     picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -135,7 +126,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: RecordingTable, 
     assert table.lines == ["cut SERVER_A SERVER_B"]
 
 
-def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: StubDrill) -> None:
+def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: FakeRun) -> None:
     picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -165,7 +156,7 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: RecordingTable) -> 
         menu.close()
 
 
-def test_several_rows_offer_their_common_actions(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
+def test_several_rows_offer_their_common_actions(qtbot: Any, table: RecordingTable, drill: FakeRun) -> None:
     select_rows(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
@@ -184,7 +175,7 @@ def test_filter_narrows_the_rows(qtbot: Any, table: RecordingTable) -> None:
     assert list(table.model.rows) == []
 
 
-def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
+def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, drill: FakeRun) -> None:
     with qtbot.waitSignal(table.target_chosen) as blocker:
         table.select_target(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
@@ -195,7 +186,7 @@ def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, dr
     assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
 
 
-def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable, drill: StubDrill) -> None:
+def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable, drill: FakeRun) -> None:
     drill.permissions = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     table.show_drill(drill)
     apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", run_s=30.0)
