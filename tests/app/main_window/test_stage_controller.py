@@ -15,9 +15,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
+from app.main_window import stage_controller
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.view_models.failover_moment import failover_view
 from app.view_models.failover_moment.missing_failover import MissingFailoverView, explain_failover
 from app.view_models.failover_moment.view import StageView
 from app.views.failover_stage import stage
@@ -46,7 +46,7 @@ def staged_window(
     qtbot: QtBot, store: WindowSettings, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> OpenWindow:
     """Return a window that shows failovers on the stage, with short pauses at each step."""
-    monkeypatch.setattr(failover_view, "SHORT_PHASE_WALL_MS", 1)
+    monkeypatch.setattr(stage_controller, "SHORT_PHASE_WALL_MS", 1)
     store.set(settings.FAILOVER_STAGING, settings.ALWAYS)
     return show_window(qtbot, profile, store)
 
@@ -225,19 +225,17 @@ def test_the_film_is_written(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The film is a GIF, or an MP4 from a stub encoder. Without an encoder, the window shows the reason."""
-    from app.main_window import stage_controller as failover_moment
-
     encoder = tmp_path / "encoder"
     encoder.write_text('#!/bin/sh\nfor file; do :; done\ncat > "$file"\n')
     encoder.chmod(0o700)
-    monkeypatch.setattr(failover_moment, "FILM_FRAME_S", 3.0)
-    monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
-    monkeypatch.setattr(failover_moment, "FILM_SIZE_PX", QSize(320, 180))
+    monkeypatch.setattr(stage_controller, "FILM_FRAME_S", 3.0)
+    monkeypatch.setattr(stage_controller, "FRAMES_PER_S", 1)
+    monkeypatch.setattr(stage_controller, "FILM_SIZE_PX", QSize(320, 180))
     start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
-    frame = failover_moment.FILM_SIZE_PX.width() * failover_moment.FILM_SIZE_PX.height() * 3
+    frame = stage_controller.FILM_SIZE_PX.width() * stage_controller.FILM_SIZE_PX.height() * 3
     for kind, encoder_found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
-        monkeypatch.setattr(failover_moment, "find_encoder", lambda encoder_path=encoder_found: encoder_path)
+        monkeypatch.setattr(stage_controller, "find_encoder", lambda encoder_path=encoder_found: encoder_path)
         answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
         file = tmp_path / f"failover.{kind.lower()}"
@@ -276,9 +274,7 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
     """The dialog asks about the typed name, and the program adds the suffix. During an export the key has no
     effect.
     """
-    from app.main_window import stage_controller as failover_moment
-
-    monkeypatch.setattr(failover_moment, "FILM_FRAME_S", 3.0)
+    monkeypatch.setattr(stage_controller, "FILM_FRAME_S", 3.0)
     start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
     button = staged_window.failover_moment.stage.buttons["export"]
