@@ -279,8 +279,8 @@ def _analyze_regret(drill: Drill, seconds: float) -> RegretAnalysis | None:
         try:
             next(slices)
         except StopIteration as stop:
-            account: RegretAnalysis = stop.value
-            return account
+            regret_analysis: RegretAnalysis = stop.value
+            return regret_analysis
     slices.close()
     return None
 

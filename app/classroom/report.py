@@ -298,12 +298,12 @@ def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
         (
             seat.number,
             seat.name,
-            draw(f"curve-{seat.number}", curve_svg.draw_thumbnail(account, end)),
-            _format_accuracy(seat, account),
-            "\n".join(list_losses(seat, account)) or tr("none"),
-            _format_point_of_no_return(seat, account),
+            draw(f"curve-{seat.number}", curve_svg.draw_thumbnail(regret_analysis, end)),
+            _format_accuracy(seat, regret_analysis),
+            "\n".join(list_losses(seat, regret_analysis)) or tr("none"),
+            _format_point_of_no_return(seat, regret_analysis),
         )
-        for seat, account in accounts
+        for seat, regret_analysis in accounts
     ]
     head = (
         tr("Seat"), tr("Name"), tr("Best possible score"), tr("Accuracy"), tr("Biggest mistake"),
@@ -491,7 +491,11 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     )  # fmt: skip
     accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if accounts:
-        moves = ((seat.number, *build_move_row(move)) for seat, account in accounts for move in account.moves)
+        moves = (
+            (seat.number, *build_move_row(move))
+            for seat, regret_analysis in accounts
+            for move in regret_analysis.moves
+        )
         yield "worth.csv", format_csv_table(("seat", *VALUE_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:

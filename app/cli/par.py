@@ -162,11 +162,11 @@ def _run_regret(options: argparse.Namespace) -> int:
     _, drill = read_recorded_run(options.run)
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
-    account = run_with_progress(
+    regret_analysis = run_with_progress(
         analyze_regret(drill, par_certificates.load_certified_plans(drill)),
         lambda _: "computing the cost of actions and waits",
     )
-    print("\n".join(_format_regret_analysis(account)))
+    print("\n".join(_format_regret_analysis(regret_analysis)))
     return SUCCESS
 
 

@@ -130,8 +130,8 @@ def _draw_line(points: Iterable[tuple[Tick, float]], end_tick: Tick, color: str,
 
 def _draw_curve(regret_analysis: RegretAnalysis, end_tick: Tick) -> Iterator[str]:
     yield _draw_line(regret_analysis.curve, end_tick, CURVE_COLOR, 1.6)
-    for tone, points in value_curve.list_falling_parts(regret_analysis):
-        yield _draw_line(points, end_tick, COLOR_BY_NAME[tone], 3.0)
+    for color_name, points in value_curve.list_falling_parts(regret_analysis):
+        yield _draw_line(points, end_tick, COLOR_BY_NAME[color_name], 3.0)
 
 
 def _draw_point_of_no_return(regret_analysis: RegretAnalysis, end_tick: Tick) -> Iterator[str]:
@@ -192,14 +192,14 @@ def _compute_middle(segment: RunSegment) -> Tick:
 def _draw_legend(top: float) -> Iterator[str]:
     """Yield the legend, one SVG text per row, in as many rows as needed."""
     row, x, y = "", float(LANE_NAME_WIDTH), top
-    for tone, words in value_curve.list_legend_entries():
+    for color_name, words in value_curve.list_legend_entries():
         room = LEGEND_SAMPLE_WIDTH + 6 + len(words) * LETTER_WIDTH_MAX + 16
         if row and x + room > DRAWING_WIDTH:
             yield row
             row, x, y = "", float(LANE_NAME_WIDTH), y + LEGEND_ROW_HEIGHT
         row += (
-            f'<path d="M{x:.1f},{y - 3.5} h{LEGEND_SAMPLE_WIDTH}" stroke="{COLOR_BY_NAME[tone]}" '
-            f'stroke-width="{3 if tone else 1.6}"/>'
+            f'<path d="M{x:.1f},{y - 3.5} h{LEGEND_SAMPLE_WIDTH}" stroke="{COLOR_BY_NAME[color_name]}" '
+            f'stroke-width="{3 if color_name else 1.6}"/>'
             f'<text x="{x + LEGEND_SAMPLE_WIDTH + 6:.1f}" y="{y}" fill="{LABEL_COLOR}">{html.escape(words)}</text>'
         )
         x += room

@@ -336,12 +336,12 @@ def build_annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
 
 
 def _format_best_continuation(source: ExportSource, curve: str) -> str:
-    account = source.regret_analysis
-    if account is None:
+    regret_analysis = source.regret_analysis
+    if regret_analysis is None:
         return ""
     choices, chance, refused = (
         read_choices(source),
-        account.last_chance,
+        regret_analysis.last_chance,
         value_curve.list_refused_batches(source.report),
     )
     rows = [
@@ -356,7 +356,7 @@ def _format_best_continuation(source: ExportSource, curve: str) -> str:
             if move.regret >= value_curve.SHOWN_LOSS_MIN
             else "",
         ]
-        for number, move in enumerate(value_curve.find_marked_segments(account), 1)
+        for number, move in enumerate(value_curve.find_marked_segments(regret_analysis), 1)
     ]
     head = [tr("number"), tr("action or wait"), tr("points lost"), tr("best continuation")]
     lines = (
@@ -366,9 +366,11 @@ def _format_best_continuation(source: ExportSource, curve: str) -> str:
     )
     table_of_moves = format_table(tr("All numbered actions and waits"), head, rows, [3]) if rows else ""
     return (
-        format_paragraph(" ".join([*lines, value_curve.format_accuracy(account)]))
+        format_paragraph(" ".join([*lines, value_curve.format_accuracy(regret_analysis)]))
         + curve
-        + format_paragraph(f"{value_curve.explain_curve()} {value_curve.format_certainty(account)}", "muted")
+        + format_paragraph(
+            f"{value_curve.explain_curve()} {value_curve.format_certainty(regret_analysis)}", "muted"
+        )
         + table_of_moves
     )
 

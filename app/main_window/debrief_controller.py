@@ -383,17 +383,17 @@ class DebriefController(WindowPart):
             work = analyze_regret(drill, plans, node_limit=effort)
         else:
             work = analyze_regret(drill, plans, on_progress=self._show_partial_analysis, node_limit=effort)
-        account = yield from scale_progress(work, 0.0, 0.95)
+        regret_analysis = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = convert_reference_steps([(step.tick, step.line) for step in steps])
-        account, lessons = self._exclude_instructor_end(account), []
+        regret_analysis, lessons = self._exclude_instructor_end(regret_analysis), []
         new = partial(SearchDrill, drill.scenario, drill.seed)
-        for loss in find_lessons(account):
-            blamed = attribute_loss_to_command(new(), loss, account, drill.journal)
+        for loss in find_lessons(regret_analysis):
+            blamed = attribute_loss_to_command(new(), loss, regret_analysis, drill.journal)
             lesson = yield from scale_progress(blamed, 0.95, 1.0)
             retimed = use_reference_times(new(), lesson, reference)
             lessons.append((yield from scale_progress(retimed, 0.95, 1.0)))
-        return account, tuple(lessons)
+        return regret_analysis, tuple(lessons)
 
     def _exclude_instructor_end(self, regret_analysis: RegretAnalysis) -> RegretAnalysis:
         """Return the analysis without the end of the run, if the instructor of a class ended the run."""

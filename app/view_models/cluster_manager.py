@@ -104,9 +104,14 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
         reached = world.clusters[node.cluster].witness_there
         witness_state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known_config.witness_counts))
-        tone = RESOURCE_STATE_COLORS[witness_state]
+        color_name = RESOURCE_STATE_COLORS[witness_state]
         yield ClusterRow(
-            "witness", known_config.witness.name, witness_state.value, tone, known_config.witness.kind, vote
+            "witness",
+            known_config.witness.name,
+            witness_state.value,
+            color_name,
+            known_config.witness.kind,
+            vote,
         )
     for role in known_config.roles:
         preferred = tr("preferred owners {nodes}").format(

@@ -111,12 +111,17 @@ def list_listener_indicators(world: World, server: Instance) -> Iterator[StatusI
         if group is None or group.listener is None or server.clustered:
             continue
         away_state = (mark("{name} failing over"), "warn")
-        word, tone = _LISTENER_INDICATORS.get(cluster_role.state, away_state)
-        if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
-            word, tone = away_state
+        word, color_name = _LISTENER_INDICATORS.get(cluster_role.state, away_state)
+        if color_name == "ok" and (
+            world.listeners.get(group.listener.name) != server.name or not server.answering
+        ):
+            word, color_name = away_state
         name = f"{group.listener.name}:{group.listener.port}"
         yield StatusIndicator(
-            tr(word).format(name=name), tone, "dot" if tone == "ok" else "warning", group.listener.name
+            tr(word).format(name=name),
+            color_name,
+            "dot" if color_name == "ok" else "warning",
+            group.listener.name,
         )
 
 
@@ -177,7 +182,7 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusIndica
     """Yield an indicator for each cluster role that a node owns."""
     for _, cluster_role in roles.iterate_roles(world):
         if cluster_role.owner == computer.name:
-            tone = _RESOURCE_COLOR_NAMES.get(cluster_role.state, "warn")
+            color_name = _RESOURCE_COLOR_NAMES.get(cluster_role.state, "warn")
             if (
                 not computer.powered
             ):  # the node is down and the cluster has not noticed yet, so the role does not run here
@@ -185,8 +190,8 @@ def _list_owned_roles(world: World, computer: Computer) -> Iterator[StatusIndica
                 continue
             yield StatusIndicator(
                 f"{cluster_role.name} {cluster_role.state.value}",
-                tone,
-                "dot" if tone == "ok" else "warning",
+                color_name,
+                "dot" if color_name == "ok" else "warning",
                 cluster_role.name,
             )
 

@@ -64,8 +64,8 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
     new_picture = build_topology_contents(copy)
     changed_targets = {
         target
-        for target, face in _collect_displays(before).items()
-        if _collect_displays(new_picture).get(target) != face
+        for target, display in _collect_displays(before).items()
+        if _collect_displays(new_picture).get(target) != display
     }
     changed_targets |= {
         ActionTarget("link", link_pair) for link_pair in _list_pairs(new_picture) - _list_pairs(before)
@@ -84,14 +84,14 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
 
 def _collect_displays(contents: TopologyContents) -> dict[ActionTarget, tuple[object, ...]]:
     """Return each object on the canvas -> its appearance."""
-    faces: dict[ActionTarget, tuple[object, ...]] = {}
+    displays: dict[ActionTarget, tuple[object, ...]] = {}
     for server in contents.servers:
-        faces[ActionTarget("server", (server.name,))] = _collect_content(server)
+        displays[ActionTarget("server", (server.name,))] = _collect_content(server)
     for client in contents.clients:
-        faces[ActionTarget("client", (client.name,))] = _collect_content(client)
+        displays[ActionTarget("client", (client.name,))] = _collect_content(client)
     for link in contents.links:
-        faces[ActionTarget("link", (link.a, link.b))] = _collect_content(link)
-    return faces
+        displays[ActionTarget("link", (link.a, link.b))] = _collect_content(link)
+    return displays
 
 
 def _collect_content(display: ServerDisplay | ClientDisplay | LinkDisplay) -> tuple[object, ...]:

@@ -26,7 +26,7 @@ _POWER_ON_INDICATOR: Final = StatusIndicator(mark("power on"), "ok", "dot")
 def limit_to_role(contents: TopologyContents, world: World, role: RoleSpec) -> TopologyContents:
     """Return *contents* with only the facts that *role* can see."""
     return TopologyContents(
-        servers=tuple(_limit_server(face, world, role) for face in contents.servers),
+        servers=tuple(_limit_server(display, world, role) for display in contents.servers),
         clients=tuple(_limit_client(face, role) for face in contents.clients),
         links=tuple(_limit_link(face, world, role) for face in contents.links),
     )

@@ -91,8 +91,8 @@ def list_copy_displays(world: World, truth: bool = True) -> list[CopyDisplay]:
 
     If *truth* is False, their states are hidden.
     """
-    faces = [_build_copy_display(world, copy) for copy in world.copies.values()]
-    return faces if truth else [_hide_copy_state(face) for face in faces]
+    displays = [_build_copy_display(world, copy) for copy in world.copies.values()]
+    return displays if truth else [_hide_copy_state(display) for display in displays]
 
 
 def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
@@ -103,15 +103,15 @@ def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
     return TopologyContents(
         servers=tuple(
             replace(
-                face,
-                status=face.status if face.status in POWERLESS_INDICATORS else _POWER_ON_INDICATOR,
-                copies=tuple(_hide_copy_state(copy) for copy in face.copies),
-                grid=tuple((database, _NOT_QUERIED_INDICATOR) for database, _ in face.grid),
+                display,
+                status=display.status if display.status in POWERLESS_INDICATORS else _POWER_ON_INDICATOR,
+                copies=tuple(_hide_copy_state(copy) for copy in display.copies),
+                grid=tuple((database, _NOT_QUERIED_INDICATOR) for database, _ in display.grid),
                 witness_indicators=(),
                 faults=(),
                 listeners=(),
             )
-            for face in contents.servers
+            for display in contents.servers
         ),
         clients=tuple(
             replace(
@@ -271,12 +271,14 @@ def _build_copy_display(world: World, copy: DatabaseCopy) -> CopyDisplay:
     if not running:
         if copy.availability.guid is not None and copy.mirroring.role is None:
             role = replace(role, text="")  # no running instance can be asked for the role
-        sign = StatusIndicator(
+        indicator = StatusIndicator(
             tr("was {role}").format(role=role.label) if copy.mirroring.role else role.label,
             "idle",
             role.shape,
         )
-        return CopyDisplay(copy.server, copy.database, sign, None, _NO_INSTANCE_INDICATOR, None, (), None)
+        return CopyDisplay(
+            copy.server, copy.database, indicator, None, _NO_INSTANCE_INDICATOR, None, (), None
+        )
     return CopyDisplay(
         server=copy.server,
         database=copy.database,

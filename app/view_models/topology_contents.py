@@ -82,7 +82,7 @@ class CopyDisplay(Struct, frozen=True):
         """Return the text for screen readers."""
         parts = [self.database, self.role.label]
         parts += [self.state.label] if self.state else []
-        parts += [self.db_state.label, *(sign.label for sign in self.indicators)]
+        parts += [self.db_state.label, *(indicator.label for indicator in self.indicators)]
         parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
         parts += [self.queue.spoken] if self.queue else []
         return ", ".join(parts)
@@ -130,7 +130,7 @@ class ServerDisplay(Struct, frozen=True):
         """Return the text for screen readers."""
         kind = f"{self.name}: {tr(SERVER_KIND_LABELS[self.kind])}, {self.status.label}"
         parts = [kind, *([self.host_node] if self.host_node else []), *self.faults]
-        parts += [sign.label for sign in (*self.listeners, *self.witness_indicators)]
+        parts += [indicator.label for indicator in (*self.listeners, *self.witness_indicators)]
         parts += [copy.accessible_text for copy in self.copies]
         counts = Counter(sign.label for _, sign in self.grid)
         parts += [
@@ -199,7 +199,7 @@ class TopologyContents(Struct, frozen=True):
     @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
-        texts = [face.accessible_text for face in self.servers]
+        texts = [display.accessible_text for display in self.servers]
         texts += [face.accessible_text for face in self.clients]
         texts += [face.accessible_text for face in self.links]
         return ". ".join(texts) + "."

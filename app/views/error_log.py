@@ -47,11 +47,11 @@ def iterate_log_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
     number, severity, state = error.number, error.severity, error.state
     date = formatting.format_server_time(world.settings.start_time, event.tick)
     source = find_line_source(number, event.text)
-    tone = "bad" if severity >= ERROR_SEVERITY_MIN else None
-    if tone:
+    color_name = "bad" if severity >= ERROR_SEVERITY_MIN else None
+    if color_name:
         head = f"Error: {number}, Severity: {severity}, State: {state}."
-        yield ErrorLogLine(event.t_s, date, event.server, source, head, tone)
-    yield ErrorLogLine(event.t_s, date, event.server, source, event.text, tone)
+        yield ErrorLogLine(event.t_s, date, event.server, source, head, color_name)
+    yield ErrorLogLine(event.t_s, date, event.server, source, event.text, color_name)
 
 
 LOG_COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (

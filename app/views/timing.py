@@ -209,7 +209,7 @@ def build_published_times_rows(row: TimingRow | None) -> list[PublishedTimesRow]
             tr("Published"), formatting.format_seconds(idle_s, 1), formatting.format_seconds(loaded_s, 1)
         )
     ]
-    for words, text, tone in (
+    for words, text, color_name in (
         (tr("This run"), formatting.format_seconds(row.failover_s), None),
         (
             tr("Difference"),
@@ -223,7 +223,9 @@ def build_published_times_rows(row: TimingRow | None) -> list[PublishedTimesRow]
             if row.failover.under_load
             else (shown_text, formatting.NO_VALUE)
         )
-        lines.append(PublishedTimesRow(words, idle, loaded, tone if row.published is not None else None))
+        lines.append(
+            PublishedTimesRow(words, idle, loaded, color_name if row.published is not None else None)
+        )
     return lines
 
 

@@ -61,8 +61,8 @@ def list_topology_rows(world: World, truth: bool = True) -> list[TopologyRow]:
     """
     picture = build_topology_contents(world) if truth else hide_unknown_facts(build_topology_contents(world))
     copies: dict[str, list[CopyDisplay]] = {}
-    for face in list_copy_displays(world, truth):
-        copies.setdefault(face.server, []).append(face)
+    for display in list_copy_displays(world, truth):
+        copies.setdefault(display.server, []).append(display)
     return list(_list_rows(picture, copies))
 
 
@@ -92,7 +92,9 @@ def _join_indicators(indicators: Sequence[StatusIndicator]) -> StatusIndicator:
     if not indicators:
         return _EMPTY_INDICATOR
     worst = min(indicators, key=lambda sign: _COLOR_NAMES_WORST_FIRST.index(sign.color_name))
-    return StatusIndicator(", ".join(sign.label for sign in indicators), worst.color_name, worst.shape)
+    return StatusIndicator(
+        ", ".join(indicator.label for indicator in indicators), worst.color_name, worst.shape
+    )
 
 
 def _list_names(names: Sequence[str], color_name: str) -> StatusIndicator:
@@ -141,7 +143,7 @@ def get_service_indicator(row: TopologyRow) -> StatusIndicator:
         case ServerDisplay(faults=troubles):
             return _list_names(troubles, "warn")
         case CopyDisplay(indicators=signs):
-            return _join_indicators([sign for sign in signs if "witness" not in sign.text])
+            return _join_indicators([indicator for indicator in signs if "witness" not in indicator.text])
         case LinkDisplay(notes=notes):
             return _list_names(notes, "muted")
         case ClientDisplay(rate=rate):
@@ -165,7 +167,7 @@ def get_witness_indicator(row: TopologyRow) -> StatusIndicator:
         case ServerDisplay(witness_indicators=duties):
             return _join_indicators(duties)
         case CopyDisplay(indicators=signs):
-            return _join_indicators([sign for sign in signs if "witness" in sign.text])
+            return _join_indicators([indicator for indicator in signs if "witness" in indicator.text])
         case _:
             return _EMPTY_INDICATOR
 

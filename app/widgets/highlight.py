@@ -76,8 +76,8 @@ class SyntaxHighlighter(QSyntaxHighlighter):
             self._lexed = state
             self._restart_pass()
         line = self.currentBlock().blockNumber()
-        for start, length, tone in self._spans.get(line, ()):
-            color = self._colors.get_color(tone)
+        for start, length, color_name in self._spans.get(line, ()):
+            color = self._colors.get_color(color_name)
             style = QTextCharFormat()
             style.setForeground(color)
             self.setFormat(start, length, style)
@@ -133,14 +133,14 @@ class _HighlightPass:
         token_count = 0
         for kind, word in islice(self._tokens, count):
             token_count += 1
-            tone = self._get_color_name(kind, word)
+            color_name = self._get_color_name(kind, word)
             for number, part in enumerate(word.split("\n")):
                 if number:
-                    if tone:
+                    if color_name:
                         self.open.add(self._line)
                     self._line, self._column = self._line + 1, 0
-                if tone and part:
-                    span = (self._column, count_utf16_units(part), tone)
+                if color_name and part:
+                    span = (self._column, count_utf16_units(part), color_name)
                     self.spans.setdefault(self._line, []).append(span)
                 self._column += count_utf16_units(part)
         return token_count < count

@@ -165,11 +165,11 @@ class NoticeBar(QFrame):
 
     def _show_theme(self) -> None:
         colors = theme.get_theme_tokens(self.palette())
-        tone = colors.get_color(self._color_name)
+        color_name = colors.get_color(self._color_name)
         self._close.setIcon(theme.load_icon("close", colors))
         height = self.fontMetrics().height()
         self._icon.setPixmap(
-            theme.render_pixmap("warning" if self._color_name == "warn" else "note", tone, height)
+            theme.render_pixmap("warning" if self._color_name == "warn" else "note", color_name, height)
         )
         self.update()
 

@@ -402,8 +402,8 @@ class TimelineStrip(QWidget):
     def _draw_marker(
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
-        tone, shape, _ = MARKER_STYLES[marker.kind]
-        color = colors.get_color(tone)
+        color_name, shape, _ = MARKER_STYLES[marker.kind]
+        color = colors.get_color(color_name)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         center = QPointF(
             self.compute_x(marker.t_s), self._compute_lanes().top() - self.fontMetrics().height() * 0.42
@@ -515,10 +515,10 @@ _STATE_FILL: Final = {
 
 
 def _paint_fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colors: ThemeTokens) -> None:
-    tone, pattern = fill
+    color_name, pattern = fill
     if pattern != Qt.BrushStyle.SolidPattern:
-        painter.fillRect(box, colors.get_color(f"{tone}_soft"))
-    painter.fillRect(box, QBrush(colors.get_color(tone), pattern))
+        painter.fillRect(box, colors.get_color(f"{color_name}_soft"))
+    painter.fillRect(box, QBrush(colors.get_color(color_name), pattern))
 
 
 def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> None:

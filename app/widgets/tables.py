@@ -236,11 +236,15 @@ class TableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:
-            tone = column.color_name(row)
-            return self.colors.get_color(tone) if tone else None
+            color_name = column.color_name(row)
+            return self.colors.get_color(color_name) if color_name else None
         if role == Qt.ItemDataRole.DecorationRole and column.icon_name is not None:
-            name, tone = column.icon_name(row), column.color_name(row)
-            return theme.load_icon(name, self.colors, self.colors.get_color(tone or "text")) if name else None
+            name, color_name = column.icon_name(row), column.color_name(row)
+            return (
+                theme.load_icon(name, self.colors, self.colors.get_color(color_name or "text"))
+                if name
+                else None
+            )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.is_number else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:

@@ -42,13 +42,17 @@ class TwoLineDelegate(QStyledItemDelegate):
         )
         look = get_cell_style(option)
         column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
-        colors, box, tone = theme.get_theme_tokens(look.palette), QRectF(look.rect), column.color_name(row)
+        colors, box, color_name = (
+            theme.get_theme_tokens(look.palette),
+            QRectF(look.rect),
+            column.color_name(row),
+        )
         selected = bool(look.state & QStyle.StateFlag.State_Selected)
         text_color = colors.on_selection if selected else colors.text
         painter.save()
-        if self._band and tone:
+        if self._band and color_name:
             painter.fillRect(
-                QRectF(box.left(), box.top(), BAND_WIDTH_PX, box.height() - 1.0), colors.get_color(tone)
+                QRectF(box.left(), box.top(), BAND_WIDTH_PX, box.height() - 1.0), colors.get_color(color_name)
             )
         detail = column.detail(row) if column.detail is not None else ""
         height = float(look.metrics.height())
@@ -57,14 +61,19 @@ class TwoLineDelegate(QStyledItemDelegate):
         name = column.icon_name(row) if column.icon_name is not None else None
         left_x = lines.left()
         if name is not None:
-            color = colors.get_color(tone) if tone and not selected else text_color
+            color = colors.get_color(color_name) if color_name and not selected else text_color
             ratio = self._table.devicePixelRatioF()
             picture = theme.render_pixmap(name, color, round(height * ratio))
             painter.drawPixmap(QRectF(left_x, top, height, height), picture, QRectF(picture.rect()))
             left_x += height + TEXT_MARGIN_PX / 2.0
         bold = theme.resize_font(look.font, 1.0, bold=True)
         for baseline, font, text, color in (
-            (top, bold, column.text(row), text_color if selected or not tone else colors.get_color(tone)),
+            (
+                top,
+                bold,
+                column.text(row),
+                text_color if selected or not color_name else colors.get_color(color_name),
+            ),
             (top + height, look.font, detail, text_color if selected else colors.muted),
         ):
             text_rect = QRectF(left_x, baseline, lines.right() - left_x, height)

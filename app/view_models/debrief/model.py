@@ -114,12 +114,12 @@ def summarize_run(report: Report, scenario: Scenario | None) -> SummaryModel:
 
 def find_grade(total: float, finished: bool) -> Grade:
     """Return the grade of a score. A run that did not reach all goals is not passed."""
-    text, tone = next(
+    text, color_name = next(
         (text, tone)
         for points_min, text, tone in GRADES
         if total >= points_min and (finished or not points_min)
     )
-    return Grade(tr(text), tone)
+    return Grade(tr(text), color_name)
 
 
 def describe_end(report: Report) -> str:
@@ -204,12 +204,12 @@ def _list_downtime_figures(report: Report) -> Iterator[SummaryFigure]:
     last_service = _get_last_service_state(report)
     if last_service == DOWN:
         database = over_text.format(time=database)
-    tone = "bad" if last_service == DOWN else ""
+    color_name = "bad" if last_service == DOWN else ""
     if not report.get("clients") or not report["clients"]["databases"]:
-        yield SummaryFigure("downtime_s", tr("Downtime"), database, tone, tip=tip)
+        yield SummaryFigure("downtime_s", tr("Downtime"), database, color_name, tip=tip)
         return
     yield SummaryFigure("", tr("Downtime"), "", tip=tip)
-    yield SummaryFigure("downtime_s", tr("database"), database, tone, detail=True, tip=tip)
+    yield SummaryFigure("downtime_s", tr("database"), database, color_name, detail=True, tip=tip)
     clients = formatting.format_seconds(report["clients"]["downtime_s"])
     is_unavailable = last_service in (DOWN, CLIENTS_IDLE)
     clients = over_text.format(time=clients) if is_unavailable else clients

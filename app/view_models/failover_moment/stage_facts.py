@@ -134,9 +134,11 @@ def _find_vote_state(vote: StageVote | None) -> str:
 
 def capture_facts(world: World, failover: Failover, technology: str) -> StageFacts:
     """Return the facts of *world* that the stage shows."""
-    servers = {face.name: face for face in topology_builder.build_server_displays(world, failover.database)}
-    faces = topology_builder.build_client_displays(world)
-    clients = [face for face in faces if failover.database in world.clients[face.name].databases]
+    servers = {
+        display.name: display for display in topology_builder.build_server_displays(world, failover.database)
+    }
+    displays = topology_builder.build_client_displays(world)
+    clients = [face for face in displays if failover.database in world.clients[face.name].databases]
     places = _find_places(world, failover, technology, servers)
     cards = {place: _make_card(world, servers[name], failover, technology) for place, name in places.items()}
     if clients:
@@ -236,7 +238,7 @@ def _make_card(world: World, display: ServerDisplay, failover: Failover, technol
     if display.name == failover.from_server and copy.state is None:
         old_role = "PRIMARY" if technology == GROUP else "PRINCIPAL"
         role = StatusIndicator(tr("was {role}").format(role=old_role), "idle", "principal")
-    badges = tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
+    badges = tuple(indicator for indicator in (copy.state, copy.db_state) if indicator is not None)
     extra = tuple(
         s
         for s in copy.indicators

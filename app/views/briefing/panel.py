@@ -465,8 +465,8 @@ class _GoalRow(QWidget):
         build_row(self._symbol, (column, 1), parent=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
-        mark, tone, words = describe_goal_state(self.goal, state, tick)
-        color = colors.get_color(tone).name()
+        mark, color_name, words = describe_goal_state(self.goal, state, tick)
+        color = colors.get_color(color_name).name()
         self._symbol.setText(f'<span style="color: {color}">{mark}</span>')
         self._text.setText(words)
         self._text.setVisible(bool(words))

@@ -147,22 +147,22 @@ class AvailabilityLane(TimeAxisLane):
         x0, x1 = ends
         box = QRectF(x0, 1.0, x1 - x0, self._compute_row_height() - 2.0)
         word, ink, soft, pattern = DATABASE_STATE_STYLES[span.state]
-        tone, ground = colors.get_color(ink), colors.get_color(soft)
+        color_name, ground = colors.get_color(ink), colors.get_color(soft)
         painter.fillRect(box, ground)
-        painter.fillRect(box, QBrush(tone, pattern))
-        painter.fillRect(QRectF(x0, box.bottom() - 1.0, box.width(), 2.0), tone)
+        painter.fillRect(box, QBrush(color_name, pattern))
+        painter.fillRect(QRectF(x0, box.bottom() - 1.0, box.width(), 2.0), color_name)
         text = f"{tr(word)} {formatting.format_seconds(span.to_s - span.from_s, 1)}"
         width = self.fontMetrics().horizontalAdvance(text) + 8
         if width <= box.width():
             words = QRectF(box.left(), box.top(), width, box.height())
             painter.fillRect(words, ground)
-            painter.setPen(tone)
+            painter.setPen(color_name)
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, text)
 
     @staticmethod
     def _paint_marker(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
-        tone, shape, _ = MARKER_STYLES[kind]
-        color = colors.get_color(tone)
+        color_name, shape, _ = MARKER_STYLES[kind]
+        color = colors.get_color(color_name)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
         draw_shape(painter, shape, position, MARKER_SIZE_PX)
@@ -406,16 +406,16 @@ class StateLanes(TimeAxisLane):
             return
         x0, x1 = ends
         tone_name, pattern = STATE_STYLES.get(span.state, ("idle", Qt.BrushStyle.NoBrush))
-        tone, ground = colors.get_color(tone_name), colors.get_color(f"{tone_name}_soft")
+        color_name, ground = colors.get_color(tone_name), colors.get_color(f"{tone_name}_soft")
         box = QRectF(x0, top + 1.0, x1 - x0, self._compute_row_height() - 2.0)
         painter.fillRect(box, ground)
-        painter.fillRect(box, QBrush(tone, pattern))
-        painter.fillRect(QRectF(x0, box.top(), 2.0, box.height()), tone)
+        painter.fillRect(box, QBrush(color_name, pattern))
+        painter.fillRect(QRectF(x0, box.top(), 2.0, box.height()), color_name)
         width = self.fontMetrics().horizontalAdvance(tr(span.state)) + 8
         if width <= box.width():
             words = QRectF(box.left() + 2.0, box.top(), width, box.height())
             painter.fillRect(words, ground)
-            painter.setPen(tone)
+            painter.setPen(color_name)
             painter.drawText(words, Qt.AlignmentFlag.AlignCenter, tr(span.state))
 
     @override

@@ -301,8 +301,8 @@ ROSTER_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
 
 def _rank_by_need(tile: SeatTile) -> SortKey:
     """Return a sort key: raised hands in order, then mistakes, then idle or disconnected seats, then others."""
-    tone = find_roster_state(tile).color_name
-    return HELP_COLOR_NAMES.index(tone) if tone in HELP_COLOR_NAMES else len(
+    color_name = find_roster_state(tile).color_name
+    return HELP_COLOR_NAMES.index(color_name) if color_name in HELP_COLOR_NAMES else len(
         HELP_COLOR_NAMES
     ), tile.hand_place or 0
 

@@ -67,7 +67,7 @@ def get_token_color(kind: _TokenType, text: str) -> str | None:
     """Return the name of the theme color for a T-SQL token, or None for the normal text color."""
     if kind in Token.Name and text.upper() in MIRRORING_KEYWORDS:
         return "keyword"
-    return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
+    return next((color_name for family, color_name in TOKEN_COLORS if kind in family), None)
 
 
 def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> SyntaxHighlighter:
@@ -77,9 +77,9 @@ def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Synt
     def find_color_name(kind: _TokenType, text: str) -> str | None:
         nonlocal before
         # a word after a dot, as in sys.database_mirroring, is a name
-        tone = get_token_color(kind, text) if before != "." else None
+        color_name = get_token_color(kind, text) if before != "." else None
         before = text
-        return tone
+        return color_name
 
     return SyntaxHighlighter(
         document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), find_color_name
@@ -530,13 +530,13 @@ class QueryWindow(QWidget):
 
     def _show_status(self, text: str) -> None:
         """Show *text*, or the text of the state if *text* is empty."""
-        sign, tone, words = CONNECTION_STATE_STYLES[self.state]
+        sign, color_name, words = CONNECTION_STATE_STYLES[self.state]
         if self._connection.paused and self.state in PAUSED_TEXTS:
             words = PAUSED_TEXTS[self.state]
         elif self._connection.wait in WAIT_TEXTS and self.state == "running":
             words = WAIT_TEXTS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
-        color = theme.get_theme_tokens(self.palette()).get_color(tone)
+        color = theme.get_theme_tokens(self.palette()).get_color(color_name)
         self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
 
     def _show_status_values(self, suffix: str = "") -> None:

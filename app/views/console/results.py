@@ -253,11 +253,11 @@ class _MessagesTab(QPlainTextEdit):
             and count < MESSAGE_LINES_PER_TURN
             and characters < MESSAGE_CHARACTERS_PER_TURN
         ):
-            text, tone, line = self._pending[count]
+            text, color_name, line = self._pending[count]
             count += 1
             characters += len(text)
             style = QTextCharFormat()
-            style.setForeground(colors.get_color(tone or "text"))
+            style.setForeground(colors.get_color(color_name or "text"))
             if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
             first_block_number = cursor.blockNumber()
@@ -296,13 +296,13 @@ def _limit_lines(lines: list[MessageLine]) -> list[MessageLine]:
     """Return the lines up to the display limits, and a line with the number of omitted messages."""
     shown_lines: list[MessageLine] = []
     characters = count = 0
-    for number, (text, tone, line) in enumerate(lines):
+    for number, (text, color_name, line) in enumerate(lines):
         room = min(MESSAGE_CHARACTERS_MAX - characters, (MESSAGE_LINES_MAX - count) * 80)
         if room <= 0 or count + text.count("\n") > MESSAGE_LINES_MAX:
             message = tr("Messages not shown: {n}.").format(n=formatting.format_number(len(lines) - number))
             shown_lines.append((message, "warn", None))
             break
-        shown_lines.append((text[:room], tone, line))
+        shown_lines.append((text[:room], color_name, line))
         characters += len(text)
         count += 1 + text.count("\n")
     return shown_lines

@@ -214,15 +214,15 @@ class _PhaseBar(QWidget):
         small, bold = theme.resize_font(self.font(), 0.88), theme.resize_font(self.font(), 0.92, bold=True)
         metrics = QFontMetricsF(small)
         x, text_left, tall = 0.0, 0.0, line * 1.5
-        tones = {
+        color_names = {
             name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
-        tones[PREPARATION_PHASE] = colors.idle
+        color_names[PREPARATION_PHASE] = colors.idle
         for name, seconds in self._phases:
             text, width = f"{tr(name)} {formatting.format_seconds(seconds)}", self.width() * seconds / total
             box = QRectF(x, 0, max(1.5, width - 1.5), tall)
-            painter.fillRect(box, tones[name])
+            painter.fillRect(box, color_names[name])
             x += width
             if QFontMetricsF(bold).horizontalAdvance(text) + 12 <= box.width():
                 painter.setFont(bold)
@@ -230,7 +230,7 @@ class _PhaseBar(QWidget):
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
                 continue
             swatch = QRectF(text_left, line * 1.95, line * 0.55, line * 0.55)
-            painter.fillRect(swatch, tones[name])
+            painter.fillRect(swatch, color_names[name])
             painter.setFont(small)
             painter.setPen(colors.text)
             row = QRectF(swatch.right() + 5, line * 1.65, 400, line * 1.2)

@@ -188,8 +188,8 @@ class ValueCurve(QWidget):
         colors = theme.get_theme_tokens(self.palette())
         painter.setPen(QPen(colors.series[0], 2.0))
         painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in self._regret_analysis.curve]))
-        for tone, points in value_curve.list_falling_parts(self._regret_analysis):
-            painter.setPen(QPen(colors.get_color(tone), 3.0))
+        for color_name, points in value_curve.list_falling_parts(self._regret_analysis):
+            painter.setPen(QPen(colors.get_color(color_name), 3.0))
             painter.drawPolyline(QPolygonF([self.compute_point(*point) for point in points]))
         stop = self._stops[self._selected_index] if self._selected_index is not None else None
         # the costliest move is drawn last, on top
@@ -322,11 +322,11 @@ class ValueCurveLegend(QWidget):
         metrics = QFontMetricsF(theme.resize_font(self.font(), 0.85))
         left_px = compute_lane_sides(self)[0]
         x, y, placed_entries = left_px, 0.0, []
-        for tone, words in self._entries:
+        for color_name, words in self._entries:
             room = LEGEND_SAMPLE_WIDTH_PX + 6.0 + metrics.horizontalAdvance(words)
             if x > left_px and x + room > width:
                 x, y = left_px, y + 1.3 * metrics.height()
-            placed_entries.append((QPointF(x, y), tone, words))
+            placed_entries.append((QPointF(x, y), color_name, words))
             x += room + 1.5 * metrics.height()
         return placed_entries
 
@@ -349,12 +349,12 @@ class ValueCurveLegend(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.resize_font(self.font(), 0.85))
         colors, line = theme.get_theme_tokens(self.palette()), QFontMetricsF(painter.font()).height()
-        for corner, tone, words in self._place_entries(self.width()):
-            color = colors.get_color(tone) if tone else colors.series[0]
+        for corner, color_name, words in self._place_entries(self.width()):
+            color = colors.get_color(color_name) if color_name else colors.series[0]
             middle = corner + QPointF(0.0, line / 2)
-            painter.setPen(QPen(color, 3.0 if tone else 2.0))
+            painter.setPen(QPen(color, 3.0 if color_name else 2.0))
             painter.drawLine(middle, middle + QPointF(LEGEND_SAMPLE_WIDTH_PX, 0.0))
-            if tone:
+            if color_name:
                 painter.setPen(QPen(colors.surface, 1.0))
                 painter.setBrush(color)
                 painter.drawEllipse(

@@ -53,7 +53,7 @@ it.
 
 def get_token_color(kind: _TokenType, _: str) -> str | None:
     """Return the name of the theme color for a token, or None for the normal text color."""
-    return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
+    return next((color_name for family, color_name in TOKEN_COLORS if kind in family), None)
 
 
 def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> SyntaxHighlighter:

@@ -400,8 +400,8 @@ class TimelineCanvas(QWidget):
     def _draw_fault(
         self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
-        tone, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
-        color, soft = colors.get_color(tone), colors.get_color(f"{tone}_soft")
+        color_name, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
+        color, soft = colors.get_color(color_name), colors.get_color(f"{color_name}_soft")
         is_selected, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
@@ -430,13 +430,13 @@ class TimelineCanvas(QWidget):
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._format_label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        tone, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
+        color_name, shape = GROUP_STYLES.get(entry.group, DEFAULT_STYLE)
         is_selected = self._is_selected(entry)
         painter.setPen(QPen(colors.focus if is_selected else colors.border, 2.0 if is_selected else 1.0))
         painter.setBrush(colors.selection if is_selected else colors.raised)
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colors.get_color(tone))
+        painter.setBrush(colors.get_color(color_name))
         middle = QPointF(box.left() + self._line * 0.6, box.center().y())
         draw_shape(painter, shape, middle, self._line * 0.28)
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE))

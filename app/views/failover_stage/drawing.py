@@ -87,10 +87,10 @@ class StagePainter(PanelPainter):
             and (is_used or not view.has_ended)
         )
         if glowing and is_used:
-            tone = colors.ok if CLIENT in ends else colors.focus
-            painter.setPen(QPen(theme.add_alpha(tone, 70), 9))
+            color_name = colors.ok if CLIENT in ends else colors.focus
+            painter.setPen(QPen(theme.add_alpha(color_name, 70), 9))
             painter.drawPolyline(QPolygonF(corners))
-            painter.setPen(QPen(tone, 3))
+            painter.setPen(QPen(color_name, 3))
         elif is_interrupted:
             painter.setPen(QPen(colors.bad, 2, Qt.PenStyle.DashLine))
         elif is_used:
@@ -165,7 +165,7 @@ class StagePainter(PanelPainter):
                 colors.muted,
             )
             y += self.compute_line_height("body") + 4
-        words, tone = view.lines.get(name, ("", ""))
+        words, color_name = view.lines.get(name, ("", ""))
         if card.database:
             height_below = self.compute_line_height("body") + 2 if words else 0.0
             self._draw_copy(
@@ -176,7 +176,7 @@ class StagePainter(PanelPainter):
             wraps = self.compute_width(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
             tall *= 2 if wraps else 1
             row = QRectF(left, box.bottom() - tall - 8, room, tall)
-            ink = colors.text if tone == "text" else style.scene.get_color(tone)
+            ink = colors.text if color_name == "text" else style.scene.get_color(color_name)
             if row.top() >= y - 2:
                 self.draw_text(words, row, "body", ink, wraps=wraps)
         if name == CLIENT and view.facts.more_clients:
@@ -203,18 +203,18 @@ class StagePainter(PanelPainter):
             )
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
-            tone = (
+            color_name = (
                 colors.text
                 if role.text in ("MIRROR", "SECONDARY")
                 else style.scene.get_color(role.color_name)
             )
             if style.is_far:
                 self.draw_text(
-                    words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", tone
+                    words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", color_name
                 )
                 width = 0
             else:
-                self.draw_text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", tone)
+                self.draw_text(words, QRectF(box.right() - width, y, width + 1, tall), "bold", color_name)
             self.draw_text(
                 card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
@@ -223,8 +223,8 @@ class StagePainter(PanelPainter):
         if style.is_far:
             return
         chip, widths = style.fonts["small"], []
-        for sign in card.badges:
-            widths.append(compute_indicator_width(sign, style.scene, chip) + 16)
+        for indicator in card.badges:
+            widths.append(compute_indicator_width(indicator, style.scene, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
         # a card with space for a single row shows only the problems
         bad = [sign_pair for sign_pair in first if sign_pair[0].color_name != "ok"]
@@ -232,8 +232,8 @@ class StagePainter(PanelPainter):
         for row in rows:
             x = box.left()
             with condense_drawing(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
-                for sign, wide in row:
-                    draw_chip(painter, sign, QRectF(x, y, wide, 21), style.scene, chip)
+                for indicator, wide in row:
+                    draw_chip(painter, indicator, QRectF(x, y, wide, 21), style.scene, chip)
                     x += wide + 6
             y += 27 if row else 0
         if more_text and y + 16 < box.bottom() + 6:
@@ -250,7 +250,7 @@ class StagePainter(PanelPainter):
         marks = {DONE: ("check", "ok"), RUNNING: ("hourglass", "warn"), WAITING: ("ring", "idle")}
         for index, (name, state, _time_taken) in enumerate(view.resources):
             row = QRectF(box.left(), box.top() + index * step, box.width(), step - 5)
-            shape, tone = marks[state]
+            shape, color_name = marks[state]
             running = state == RUNNING
             self.draw_box(
                 row, colors.focus if running else colors.border, colors.surface, 2 if running else 1
@@ -259,7 +259,7 @@ class StagePainter(PanelPainter):
                 self.painter,
                 shape,
                 QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
-                self.style.scene.get_color(tone),
+                self.style.scene.get_color(color_name),
             )
             half_height = row.height() / 2
             if half_height >= self.compute_line_height("body") + 2:
@@ -272,7 +272,7 @@ class StagePainter(PanelPainter):
                 words = view_model.get_resource_label(state)
                 self.draw_text(words,
                           QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
-                          self.style.scene.get_color(tone))  # fmt: skip
+                          self.style.scene.get_color(color_name))  # fmt: skip
             else:
                 self.draw_text(
                     name,
@@ -354,7 +354,7 @@ class StagePainter(PanelPainter):
             self._draw_vote_token(
                 vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_color_name != "muted"
             )
-        tone = (
+        color_name = (
             self.style.scene.get_color(view.votes_color_name)
             if view.votes_color_name != "muted"
             else colors.muted
@@ -365,14 +365,14 @@ class StagePainter(PanelPainter):
             # presentations omit the names, so the text is centered
             top = box.center().y() - tall / (2 if self.style.is_far else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
-            self.draw_text(view.votes_text, words, "bold", tone)
+            self.draw_text(view.votes_text, words, "bold", color_name)
             if not self.style.is_far:
                 names = ", ".join(vote.name for vote in view.facts.votes)
                 rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
                 self.draw_text(names, rect_below, "small", colors.muted, wraps=True)
         else:
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
-            self.draw_text(view.votes_text, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
+            self.draw_text(view.votes_text, row, "bold", color_name, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_vote_token(
         self, vote: StageVote, letter: str, center: QPointF, radius: float, counted: bool

@@ -195,7 +195,7 @@ class PanelPainter(CanvasPainter):
                     QRectF(left, y + tall / 2 - 7, 15, 15),
                     self.style.scene.get_color(row.indicator.color_name),
                 )
-            tone = {"muted": colors.muted, "text": colors.text}.get(
+            color_name = {"muted": colors.muted, "text": colors.text}.get(
                 row.color_name
             ) or self.style.scene.get_color(row.color_name)
             name_width, wide = self.compute_width(row.name, "bold"), self.compute_width(row.text, "body") + 2
@@ -206,7 +206,11 @@ class PanelPainter(CanvasPainter):
             y += 0 if is_beside else tall
             start = right - (wide * share if is_beside else min(wide, room))
             self.draw_text(
-                row.text, QRectF(start, y, right - start, tall), "body", tone, Qt.AlignmentFlag.AlignRight
+                row.text,
+                QRectF(start, y, right - start, tall),
+                "body",
+                color_name,
+                Qt.AlignmentFlag.AlignRight,
             )
             y += tall + gap
 

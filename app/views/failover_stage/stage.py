@@ -46,8 +46,8 @@ def draw_requirements(painter: QPainter, style: StageStyle, height: float, view:
     canvas = CanvasPainter(painter, style, height)
     colors = style.colors
     painter.fillRect(QRectF(0, 0, CANVAS_WIDTH, height), colors.surface)
-    tone = colors.bad if view.unmet_count else colors.ok
-    disk = canvas.draw_title(view.heading, view.sentence, tone)
+    color_name = colors.bad if view.unmet_count else colors.ok
+    disk = canvas.draw_title(view.heading, view.sentence, color_name)
     mark_box = disk.adjusted(9, 9, -9, -9)
     draw_symbol(painter, "cross" if view.unmet_count else "check", mark_box, colors.surface)
     count = max(1, len(view.rows))

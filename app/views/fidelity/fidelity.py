@@ -354,9 +354,9 @@ class FidelityView(QWidget):
                 f"<b>{counts_text.format(all=len(self.rows), passed=passed, failed=len(failed))}</b>"
             )
         if failed:
-            tone = colors.text if explained == len(failed) else colors.bad
+            color_name = colors.text if explained == len(failed) else colors.bad
             known_text = tr("failures with a known reason: {n}").format(n=explained)
-            parts.append(f'<span style="color:{tone.name()}">{known_text}</span>')
+            parts.append(f'<span style="color:{color_name.name()}">{known_text}</span>')
         parts += [f'<span style="color:{colors.muted.name()}">{current_step}</span>'] if current_step else []
         self.summary.setText("&nbsp;&nbsp;&nbsp;".join(parts))
 
@@ -380,8 +380,8 @@ class FidelityView(QWidget):
             rows = [row for row in self.rows if name in (ALL_SECTIONS, row.section)]
             failed = [row for row in rows if row.verdict != PASS_VERDICT]
             self.parts.addItem(f"{tr(name)}\n{_format_counts(len(rows) - len(failed), len(rows))}")
-            tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
-            self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.get_color(tone)))
+            color_name = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
+            self.parts.item(self.parts.count() - 1).setForeground(QColor(colors.get_color(color_name)))
         self._listed = self.figure_names
         self.parts.addItems([tr(name) for name in self._listed])
         self.parts.setCurrentRow(

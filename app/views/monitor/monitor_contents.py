@@ -68,16 +68,16 @@ class PartnerRow(Struct, frozen=True):
         """Text and theme color of the mirroring state."""
         if not self.is_reachable:
             return tr("Not connected to {server}").format(server=self.server), "muted"
-        words, tone = MIRRORING_STATE_STYLES[self.row.state] if self.row else (WAITING_TEXT, "muted")
-        return tr(words), tone
+        words, color_name = MIRRORING_STATE_STYLES[self.row.state] if self.row else (WAITING_TEXT, "muted")
+        return tr(words), color_name
 
     @property
     def witness(self) -> tuple[str, str]:
         """Text and theme color of the witness connection."""
         if not self.is_reachable or self.row is None:
             return tr(UNKNOWN_TEXT), "muted"
-        words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
-        return tr(words), tone
+        words, color_name = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
+        return tr(words), color_name
 
 
 class StatusPageContents(Struct, frozen=True):

@@ -110,19 +110,19 @@ def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
 
     The label contains role and session state, then the state in sys.databases. Facts 3.4.
     """
-    state_words, tone = _STATE_STYLES[DbState.RECOVERING if copy.recovering else copy.db_state]
+    state_words, color_name = _STATE_STYLES[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
-        words, tone = _MIRRORING_STATE_TEXTS[copy.mirroring.state]
+        words, color_name = _MIRRORING_STATE_TEXTS[copy.mirroring.state]
         session = f"{tr(_ROLE_TEXTS[copy.mirroring.role])}, {tr(words)}"
     elif copy.availability.guid is not None and copy.db_state is DbState.ONLINE:
         sync_state = copy.availability.state
         session = tr(STATE_LABELS[sync_state])
         moving = sync_state in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
-        tone = "ok" if sync_state is SyncState.SYNCHRONIZED else "info" if moving else "bad"
+        color_name = "ok" if sync_state is SyncState.SYNCHRONIZED else "info" if moving else "bad"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
-    return ExplorerItem("database", copy.database, label, tone, label)
+    return ExplorerItem("database", copy.database, label, color_name, label)
 
 
 # --- folders ------------------------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         )
         role = state.role.name.capitalize()
         board = _build_dashboard(group.name, world, server)
-        tone = SEVERITY_COLORS[board.health] if board is not None else "bad"
+        color_name = SEVERITY_COLORS[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
-        yield ExplorerItem("availability group", group.name, label, tone, label, folders)
+        yield ExplorerItem("availability group", group.name, label, color_name, label, folders)
 
 
 def _build_dashboard(group: str, world: World, server: Instance) -> dashboard.GroupDashboard | None:
@@ -235,8 +235,10 @@ def _build_dashboard(group: str, world: World, server: Instance) -> dashboard.Gr
 def _list_replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _build_dashboard(group, world, server)
     for row in board.replicas if board is not None else ():
-        tone = SEVERITY_COLORS[get_worst_severity(row.issues)]
-        yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
+        color_name = SEVERITY_COLORS[get_worst_severity(row.issues)]
+        yield ExplorerItem(
+            "availability replica", row.name, f"{row.name} ({tr(row.role)})", color_name, row.state
+        )
 
 
 def _list_group_databases(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:

@@ -208,8 +208,8 @@ class MirroringPropertiesDialog(QDialog):
             label.setText(shown_values.get(name, ""))
             self.form.setRowVisible(label, name in shown_values)
         state = self._copy.mirroring.state if self._copy is not None else None
-        tone = _STATUS_STYLES[state][1] if state is not None else "text"
-        color = theme.get_theme_tokens(self.palette()).get_color(tone).name()
+        color_name = _STATUS_STYLES[state][1] if state is not None else "text"
+        color = theme.get_theme_tokens(self.palette()).get_color(color_name).name()
         self.labels["Status"].setStyleSheet(f"color: {color}; font-weight: 600")
         actions = list_enabled_actions(self._copy)
         for act, button in self.buttons.items():

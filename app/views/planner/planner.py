@@ -137,10 +137,10 @@ class PlannerFindings(QScrollArea):
         if not self._shown_findings:
             return
         first, *other_findings = self._shown_findings
-        tone, ground = colors.get_color(first.severity), colors.get_color(f"{first.severity}_soft")
+        color_name, ground = colors.get_color(first.severity), colors.get_color(f"{first.severity}_soft")
         self.verdict.setText(f"{SEVERITY_SYMBOLS[first.severity]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
-            f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
+            f"color: {color_name.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
             "font-weight: 600"
         )
         for number, finding in enumerate(other_findings):

@@ -222,15 +222,15 @@ class _CardDelegate(QStyledItemDelegate):
             painter.drawText(row, alignment, words)
             row.translate(0.0, line)
         row.translate(0.0, line * (_TEXT_LINES - 2 - len(summary)))
-        text, tone = self._grid.get_result_text(card), card.result_label.color_name
+        text, color_name = self._grid.get_result_text(card), card.result_label.color_name
         if card.name == self._grid.recommended:
-            tone = "info"
-        state_font = theme.resize_font(font, SMALL_SCALE, bold=tone != "muted")
+            color_name = "info"
+        state_font = theme.resize_font(font, SMALL_SCALE, bold=color_name != "muted")
         room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
         has_room = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
         painter.drawText(row, alignment, _elide(card.facts if has_room else card.short_facts, small, room))
         painter.setFont(state_font)
-        painter.setPen(colors.get_color(tone))
+        painter.setPen(colors.get_color(color_name))
         painter.drawText(row, right, text)
 
 

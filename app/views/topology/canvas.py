@@ -64,9 +64,9 @@ class _ItemInterface(QAccessibleObject):
         return QAccessible.Role.Graphic
 
     def text(self, kind: QAccessible.Text) -> str:
-        face = self._item.item.display
+        display = self._item.item.display
         if kind == QAccessible.Text.Name:
-            return str(face.accessible_text)
+            return str(display.accessible_text)
         return ""
 
     def rect(self) -> QRect:

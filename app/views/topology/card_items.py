@@ -132,7 +132,7 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
 
         The background is flat if nothing runs.
         """
-        tone = status.color_name if status.color_name in ("bad", "warn") else None
+        color_name = status.color_name if status.color_name in ("bad", "warn") else None
         style, box = self.style, self.get_card_rect()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         radius = style.unit * 0.5
@@ -140,8 +140,12 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
             painter.setPen(QPen(style.colors.focus, 2.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
-        painter.setPen(QPen(style.get_color(tone) if tone else style.colors.border, 1.6 if tone else 1.2))
-        painter.setBrush(style.colors.window if tone == "bad" else style.colors.raised)
+        painter.setPen(
+            QPen(
+                style.get_color(color_name) if color_name else style.colors.border, 1.6 if color_name else 1.2
+            )
+        )
+        painter.setBrush(style.colors.window if color_name == "bad" else style.colors.raised)
         painter.drawRoundedRect(box, radius, radius)
 
 
@@ -187,8 +191,8 @@ class ServerCardItem(CardItem[ServerDisplay]):
 
     def _compute_head_rows(self) -> float:
         """Return the height of the part above the copies, in line heights."""
-        face = self.display
-        notes = len(face.faults) + len(face.listeners) + bool(face.host_node)
+        display = self.display
+        notes = len(display.faults) + len(display.listeners) + bool(display.host_node)
         return 2.1 + 1.3 * notes + (SMALL_CARD_ROW_UNITS[self.style.narrow] if self.is_small else 0.0)
 
     @property
@@ -210,7 +214,7 @@ class ServerCardItem(CardItem[ServerDisplay]):
         The result is cached until the grid changes.
         """
         if self._counted[0] is not self.display.grid:
-            counts = Counter(sign for _, sign in self.display.grid)
+            counts = Counter(indicator for _, indicator in self.display.grid)
             self._counted = (self.display.grid, counts.most_common())
         return self._counted[1]
 
@@ -246,56 +250,62 @@ class ServerCardItem(CardItem[ServerDisplay]):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style, box = self.display, self.style, self.get_card_rect()
-        self._draw_frame(painter, face.status)
+        display, style, box = self.display, self.style, self.get_card_rect()
+        self._draw_frame(painter, display.status)
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
-        lines = [*face.listeners, *(StatusIndicator(trouble, "warn", "warning") for trouble in face.faults)]
-        for sign in [*([StatusIndicator(face.host_node, "idle", "dot")] if face.host_node else []), *lines]:
-            _draw_line(painter, sign, left, right, y + style.unit * 0.55, style)
+        lines = [
+            *display.listeners,
+            *(StatusIndicator(trouble, "warn", "warning") for trouble in display.faults),
+        ]
+        for indicator in [
+            *([StatusIndicator(display.host_node, "idle", "dot")] if display.host_node else []),
+            *lines,
+        ]:
+            _draw_line(painter, indicator, left, right, y + style.unit * 0.55, style)
             y += style.unit * 1.3
         if self.is_small:
             self._draw_duties(painter, left, right, y)
-        for copy in face.copies:
+        for copy in display.copies:
             _draw_copy(painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows), style)
             y += style.unit * self._copy_rows
-        if face.grid:
+        if display.grid:
             self._draw_grid(painter, left, y)
 
     def _draw_header(self, painter: QPainter, left_x: float, right_x: float, top: float) -> None:
-        face, style = self.display, self.style
+        display, style = self.display, self.style
         band = QRectF(self.get_card_rect().left(), top, style.unit * 0.36, self.get_card_rect().height())
         path = QPainterPath()
         path.addRoundedRect(self.get_card_rect(), style.unit * 0.5, style.unit * 0.5)
         painter.save()
         painter.setClipPath(path)
-        painter.fillRect(band, style.colors.get_server_color(face.color))
+        painter.fillRect(band, style.colors.get_server_color(display.color))
         painter.restore()
         middle = top + style.unit * 1.1
         metrics = QFontMetricsF(style.title)
         base = middle + (metrics.ascent() - metrics.descent()) / 2.0
-        sign, room = face.status, right_x - left_x
+        indicator, room = display.status, right_x - left_x
         gap = style.unit * 0.4
         if (
-            metrics.horizontalAdvance(face.name) + compute_indicator_width(sign, style) + gap
+            metrics.horizontalAdvance(display.name) + compute_indicator_width(indicator, style) + gap
             > NAMES_SQUEEZE_MAX * room
         ):
             # the server's name is more important than the status text
-            sign = StatusIndicator("", sign.color_name, sign.shape)
-        status = compute_indicator_width(sign, style) + gap
-        wide = min(NAMES_SQUEEZE_MAX * room, max(room, metrics.horizontalAdvance(face.name) + status))
-        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
+            indicator = StatusIndicator("", indicator.color_name, indicator.shape)
+        status = compute_indicator_width(indicator, style) + gap
+        wide = min(NAMES_SQUEEZE_MAX * room, max(room, metrics.horizontalAdvance(display.name) + status))
+        name = metrics.elidedText(display.name, Qt.TextElideMode.ElideMiddle, wide - status)
         with condense_drawing(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
             point = QPointF(left_x + wide - status + gap, _compute_base(style, middle))
-            draw_indicator(painter, sign, point, style, mutes_normal=True)
+            draw_indicator(painter, indicator, point, style, mutes_normal=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, middle = self.style, y + self.style.unit * 0.4
         duties = [
-            StatusIndicator(sign.short, sign.color_name, sign.shape)
-            for sign in self.display.witness_indicators
+            StatusIndicator(indicator.short, indicator.color_name, indicator.shape)
+            for indicator in self.display.witness_indicators
         ]
         if not (style.narrow and duties):
             point = QPointF(left_x, _compute_base(style, middle))
@@ -310,19 +320,21 @@ class ServerCardItem(CardItem[ServerDisplay]):
         style, step = self.style, CELL_SIZE_UNITS * 1.15 * self.style.unit
         cell_px = CELL_SIZE_UNITS * style.unit
         databases = {copy.database for copy in self.display.copies}
-        for index, (database, sign) in enumerate(self.display.grid):
+        for index, (database, indicator) in enumerate(self.display.grid):
             row, column = divmod(index, self._compute_grid_columns())
             cell = QRectF(left_x + column * step, y + row * step, cell_px, cell_px)
             if database in databases:
                 painter.setPen(QPen(style.colors.focus, 2.0))
                 painter.drawRect(cell.adjusted(-1.0, -1.0, 1.0, 1.0))
-            painter.fillRect(cell, style.get_soft_color(sign.color_name))
+            painter.fillRect(cell, style.get_soft_color(indicator.color_name))
             inner = cell.adjusted(cell_px * 0.22, cell_px * 0.22, -cell_px * 0.22, -cell_px * 0.22)
-            draw_symbol(painter, sign.shape, inner, style.get_color(sign.color_name))
+            draw_symbol(painter, indicator.shape, inner, style.get_color(indicator.color_name))
         y += self._compute_grid_rows() * step
-        for index, (sign, count) in enumerate(self._count_cells()):
+        for index, (indicator, count) in enumerate(self._count_cells()):
             row, column = divmod(index, LEGEND_COLUMNS[style.narrow])
-            words = StatusIndicator(f"{count} {sign.label.lower()}", sign.color_name, sign.shape)
+            words = StatusIndicator(
+                f"{count} {indicator.label.lower()}", indicator.color_name, indicator.shape
+            )
             point = QPointF(
                 left_x + column * 8.1 * style.unit, _compute_base(style, y + (1.2 * row + 0.7) * style.unit)
             )
@@ -332,7 +344,7 @@ class ServerCardItem(CardItem[ServerDisplay]):
 def _draw_copy(painter: QPainter, copy: CopyDisplay, box: QRectF, style: SceneStyle) -> None:
     """Draw a copy in four lines: name and role; states; service, quorum and witness; queue."""
     unit, name_px = style.unit, style.compute_width(copy.database, style.bold)
-    name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROW_UNITS[style.narrow])
+    name, chips, indicators, queue, _ = (rows * unit for rows in COPY_ROW_UNITS[style.narrow])
     wanted_width = name_px + style.compute_width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
     head.setWidth(max(box.width(), min(NAMES_SQUEEZE_MAX * box.width(), wanted_width)))
@@ -349,7 +361,7 @@ def _draw_copy(painter: QPainter, copy: CopyDisplay, box: QRectF, style: SceneSt
         painter,
         _select_fitting_indicators(copy.indicators, box.width(), style),
         box,
-        box.top() + signs,
+        box.top() + indicators,
         style,
     )
     if copy.queue is not None:
@@ -360,7 +372,7 @@ def _list_states(copy: CopyDisplay, narrow: bool) -> tuple[StatusIndicator, ...]
     """Return the states of a copy. A compact card shows the database state only if it is unusual."""
     if narrow and copy.state is not None and copy.db_state.color_name in ("ok", "idle"):
         return (copy.state,)
-    return tuple(sign for sign in (copy.state, copy.db_state) if sign is not None)
+    return tuple(indicator for indicator in (copy.state, copy.db_state) if indicator is not None)
 
 
 def _select_fitting_indicators(
@@ -376,7 +388,9 @@ def _select_fitting_indicators(
         and len(status_signs) > 1
         and _compute_indicators_width(status_signs, style) > INDICATORS_SQUEEZE_MAX * width
     ):
-        good_indexes = [index for index, sign in enumerate(status_signs) if sign.color_name in ("ok", "idle")]
+        good_indexes = [
+            index for index, indicator in enumerate(status_signs) if indicator.color_name in ("ok", "idle")
+        ]
         if not good_indexes:
             break
         del status_signs[good_indexes[-1]]
@@ -407,7 +421,7 @@ def _draw_chips(
     painter: QPainter, chips: Sequence[StatusIndicator], box: QRectF, y: float, style: SceneStyle
 ) -> None:
     unit = style.unit
-    widths = [compute_indicator_width(sign, style) + unit * 0.7 for sign in chips]
+    widths = [compute_indicator_width(indicator, style) + unit * 0.7 for indicator in chips]
     with condense_drawing(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
@@ -421,8 +435,8 @@ def _draw_indicators(
     unit, base = style.unit, _compute_base(style, middle)
     with condense_drawing(painter, box, _compute_indicators_width(indicators, style)):
         x = box.left()
-        for sign in indicators:
-            x += draw_indicator(painter, sign, QPointF(x, base), style, mutes_normal=True) + unit * 0.6
+        for indicator in indicators:
+            x += draw_indicator(painter, indicator, QPointF(x, base), style, mutes_normal=True) + unit * 0.6
 
 
 def _draw_line(
@@ -441,7 +455,7 @@ def _draw_line(
 
 
 def _compute_indicators_width(indicators: Sequence[StatusIndicator], style: SceneStyle) -> float:
-    return sum(compute_indicator_width(sign, style) for sign in indicators) + style.unit * 0.6 * (
+    return sum(compute_indicator_width(indicator, style) for indicator in indicators) + style.unit * 0.6 * (
         len(indicators) - 1
     )
 
@@ -464,20 +478,20 @@ class ClientCardItem(CardItem[ClientDisplay]):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style, box = self.display, self.style, self.get_card_rect()
-        self._draw_frame(painter, face.status)
+        display, style, box = self.display, self.style, self.get_card_rect()
+        self._draw_frame(painter, display.status)
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         metrics = QFontMetricsF(style.title)
         base = box.top() + style.unit * 1.1 + (metrics.ascent() - metrics.descent()) / 2.0
-        kind_text = face.short_rate if style.narrow else tr("application")
+        kind_text = display.short_rate if style.narrow else tr("application")
         end = right - style.compute_width(kind_text, style.small)
-        name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
+        name = metrics.elidedText(display.name, Qt.TextElideMode.ElideMiddle, end - left - style.unit * 0.4)
         draw_text(painter, name, QPointF(left, base), style.title, style.colors.text)
         draw_text(painter, kind_text, QPointF(end, base), style.small, style.colors.muted)
-        _draw_line(painter, face.status, left, right, box.top() + style.unit * 2.2, style)
+        _draw_line(painter, display.status, left, right, box.top() + style.unit * 2.2, style)
         if not style.narrow:
             point = QPointF(left, _compute_base(style, box.top() + style.unit * 3.2))
             with condense_drawing(
-                painter, QRectF(left, 0.0, right - left, 0.0), style.compute_width(face.rate, style.small)
+                painter, QRectF(left, 0.0, right - left, 0.0), style.compute_width(display.rate, style.small)
             ):
-                draw_text(painter, face.rate, point, style.small, style.colors.text)
+                draw_text(painter, display.rate, point, style.small, style.colors.text)

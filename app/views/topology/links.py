@@ -138,8 +138,10 @@ class LinkItem(QGraphicsItem):
             self.update()
 
     def _has_traffic(self) -> bool:
-        face = self.display
-        return face.log_kb_per_s > 0.0 or face.has_pings or (face.kind == "client" and face.active)
+        display = self.display
+        return (
+            display.log_kb_per_s > 0.0 or display.has_pings or (display.kind == "client" and display.active)
+        )
 
     @override
     def boundingRect(self) -> QRectF:
@@ -160,21 +162,21 @@ class LinkItem(QGraphicsItem):
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
-        face, style = self.display, self.style
+        display, style = self.display, self.style
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        is_good = face.status.color_name in ("ok", "idle")
-        color = style.get_color(face.status.color_name) if not is_good else style.colors.muted
-        width = 2.4 if face.kind == "mirroring" or (face.kind == "client" and face.active) else 1.4
+        is_good = display.status.color_name in ("ok", "idle")
+        color = style.get_color(display.status.color_name) if not is_good else style.colors.muted
+        width = 2.4 if display.kind == "mirroring" or (display.kind == "client" and display.active) else 1.4
         if self.isSelected():
             painter.setPen(QPen(style.colors.focus, width + 5.0))
             painter.drawLine(self._line)
             painter.setPen(QPen(style.colors.surface, width + 2.0))
             painter.drawLine(self._line)
-        quiet = face.kind == "client" and not face.active and is_good
+        quiet = display.kind == "client" and not display.active and is_good
         pen = QPen(
             color,
             1.0 if quiet else width,
-            Qt.PenStyle.DashLine if quiet else PEN_STYLES[face.status.color_name],
+            Qt.PenStyle.DashLine if quiet else PEN_STYLES[display.status.color_name],
         )
         painter.setPen(pen)
         painter.drawLine(self._line)
@@ -205,13 +207,13 @@ class LinkItem(QGraphicsItem):
 
     def _get_label_parts(self) -> tuple[StatusIndicator | None, tuple[str, ...]]:
         """Return the status and notes that the cards do not show. A selected link shows all of them."""
-        face = self.display
-        is_plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
-        notes = () if self._is_crowded and not self.isSelected() else face.notes
-        notes = notes or ((face.measured,) if self.isSelected() else ())
+        display = self.display
+        is_plain = display.status.text in ("ok", "power off", "cable pulled", "not queried")
+        notes = () if self._is_crowded and not self.isSelected() else display.notes
+        notes = notes or ((display.measured,) if self.isSelected() else ())
         if self.style.narrow:  # compact cards leave less space; the tooltip shows all notes
             notes = _split_notes(notes if self.isSelected() else notes[:1])
-        return (None if is_plain and not self.isSelected() else face.status), notes
+        return (None if is_plain and not self.isSelected() else display.status), notes
 
     def _compute_label_box(self) -> QRectF:
         return self._lay_out_label()[0]
@@ -345,24 +347,24 @@ class LinkItem(QGraphicsItem):
     # --- traffic --------------------------------------------------------------------------------------------
 
     def _draw_traffic(self, painter: QPainter) -> None:
-        style, face, unit = self.style, self.display, self.style.unit
+        style, display, unit = self.style, self.display, self.style.unit
         painter.setPen(Qt.PenStyle.NoPen)
-        if face.log_kb_per_s > 0.0:
-            count = min(LOG_BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + face.log_kb_per_s)))
+        if display.log_kb_per_s > 0.0:
+            count = min(LOG_BLOCKS_MAX, 1 + round(1.5 * math.log10(1.0 + display.log_kb_per_s)))
             painter.setBrush(style.colors.series[0])
             for share in self._compute_shares(count, LOG_BLOCK_TRAVEL_S):
                 box = QRectF(0, 0, unit * 0.5, unit * 0.4)
                 box.moveCenter(self._compute_offset_point(share, 0.32))
                 painter.drawRoundedRect(box, 2, 2)
-            if face.has_synchronous_commit:
+            if display.has_synchronous_commit:
                 painter.setBrush(style.colors.ok)
                 for share in self._compute_shares(count, LOG_BLOCK_TRAVEL_S):
                     painter.drawPolygon(self._build_arrow(1.0 - share, -0.32, backwards=True))
-        elif face.kind == "client" and face.active:
+        elif display.kind == "client" and display.active:
             painter.setBrush(style.colors.series[3])
             for share in self._compute_shares(3, LOG_BLOCK_TRAVEL_S):
                 painter.drawEllipse(self._compute_offset_point(share, 0.0), unit * 0.16, unit * 0.16)
-        if face.has_pings and self._ping_s < PING_TRAVEL_S:
+        if display.has_pings and self._ping_s < PING_TRAVEL_S:
             painter.setBrush(style.colors.series[4])
             share = self._ping_s / PING_TRAVEL_S
             for position in (share, 1.0 - share):

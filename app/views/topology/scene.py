@@ -84,28 +84,28 @@ class TopologyScene(QGraphicsScene):
             self.show_style(self._style)
 
     def _show_cards(self, contents: TopologyContents) -> None:
-        faces: dict[str, ServerDisplay | ClientDisplay] = {face.name: face for face in contents.servers}
-        faces |= {face.name: face for face in contents.clients}
-        for name in self.nodes.keys() - faces.keys():
+        displays: dict[str, ServerDisplay | ClientDisplay] = {face.name: face for face in contents.servers}
+        displays |= {face.name: face for face in contents.clients}
+        for name in self.nodes.keys() - displays.keys():
             self.removeItem(self.nodes.pop(name))
-        for name, face in faces.items():
+        for name, display in displays.items():
             if name in self.nodes:
-                self.nodes[name].show_display(face)
+                self.nodes[name].show_display(display)
             else:
-                self.nodes[name] = _create_card(face, self._style)
+                self.nodes[name] = _create_card(display, self._style)
                 self.addItem(self.nodes[name])
 
     def _show_links(self, contents: TopologyContents) -> None:
-        faces: dict[frozenset[str], LinkDisplay] = {
+        displays: dict[frozenset[str], LinkDisplay] = {
             frozenset((face.a, face.b)): face for face in contents.links
         }
-        for name_pair in self.links.keys() - faces.keys():
+        for name_pair in self.links.keys() - displays.keys():
             self.removeItem(self.links.pop(name_pair))
-        for name_pair, face in faces.items():
+        for name_pair, display in displays.items():
             if name_pair in self.links:
-                self.links[name_pair].show_display(face)
+                self.links[name_pair].show_display(display)
             else:
-                self.links[name_pair] = LinkItem(face, self._style)
+                self.links[name_pair] = LinkItem(display, self._style)
                 self.addItem(self.links[name_pair])
 
     def _list_sizes(self) -> dict[str, tuple[float, float]]:
@@ -196,8 +196,8 @@ class TopologyScene(QGraphicsScene):
         middle = len(other_cards) // 2
         cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = CARD_GAP_UNITS[self._style.narrow] * self._style.unit
-        faces = [link.display for link in self.links.values() if link.display.kind == "replica"]
-        self._replicas |= {end for face in faces for end in (face.a, face.b)}
+        displays = [link.display for link in self.links.values() if link.display.kind == "replica"]
+        self._replicas |= {end for display in displays for end in (display.a, display.b)}
         arc = len(self._replicas & {name for name, _ in cards_by_kind["partner"]}) > 2
         head = CARD_HEAD_UNITS * self._style.unit if self._style.narrow else 0.0
         places = (

@@ -364,15 +364,15 @@ class _ConditionTranslator:
     # -- numbers
 
     def _compare(self, tree: Tree[Token]) -> _TranslatedCondition:
-        left, sign, right = tree.children
-        a, b, compare = self._number(left), self._number(right), OPERATORS[str(sign)]
+        left, operator, right = tree.children
+        a, b, compare = self._number(left), self._number(right), OPERATORS[str(operator)]
 
         def test(context: ConditionContext) -> bool:
             return compare(a.read(context), b.read(context))
 
         if b.quantity.change_cause == "by events":
-            return _TranslatedCondition(test, _build_comparison(a, str(sign), b, test))
-        return _TranslatedCondition(test, _build_comparison(b, SWAPPED_OPERATORS[str(sign)], a, test))
+            return _TranslatedCondition(test, _build_comparison(a, str(operator), b, test))
+        return _TranslatedCondition(test, _build_comparison(b, SWAPPED_OPERATORS[str(operator)], a, test))
 
     def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
@@ -454,7 +454,7 @@ def _join_parts(
 
 
 def _build_comparison(
-    number: _Number, sign: str, operand: _Number, test: FactsPredicate
+    number: _Number, operator: str, operand: _Number, test: FactsPredicate
 ) -> ConditionEvaluator | None:
     """Return the function that evaluates a comparison and its validity.
 
@@ -483,7 +483,7 @@ def _build_comparison(
             return ConditionResult(holds)
         whole_value, level = quantity.full_value(context, name), operand.read(context)
         return ConditionResult(
-            holds, thresholds=(Threshold(log_place, quantity.counter, whole_value, sign, level, holds),)
+            holds, thresholds=(Threshold(log_place, quantity.counter, whole_value, operator, level, holds),)
         )
 
     return evaluate_until_reached if quantity.change_cause == "by the clock" else evaluate_until_passed

@@ -249,8 +249,8 @@ def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.
             return _flatten_call(name, node.this, node.args["expression"])
         if typed[0] in ("joined", "pasted"):
             return _flatten_call(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
-        sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
-        return _build_call("operate", sign, kind, node.this, node.args["expression"])
+        operator, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
+        return _build_call("operate", operator, kind, node.this, node.args["expression"])
 
     return rewrite
 

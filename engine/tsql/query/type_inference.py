@@ -149,12 +149,12 @@ def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
 def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_null: bool) -> Kind:
     if left_kind is None or right_kind is None:
         return None
-    sign = _SIGNS[type(node)]
-    kind = infer_arithmetic_type(sign, left_kind, right_kind)
-    name = "joined" if kind.is_text or (kind.is_binary and sign == "+") else "operate"
+    operator = _SIGNS[type(node)]
+    kind = infer_arithmetic_type(operator, left_kind, right_kind)
+    name = "joined" if kind.is_text or (kind.is_binary and operator == "+") else "operate"
     if name == "joined" and not concat_null:
         name = "pasted"
-    node.meta["call"] = (name, sign, str(kind))
+    node.meta["call"] = (name, operator, str(kind))
     for operand_key, sql_type in (("this", left_kind), ("expression", right_kind)):
         value = node.args[operand_key]
         if (kind.is_date_time and sql_type.is_text) or (kind.is_integer and sql_type.is_text):

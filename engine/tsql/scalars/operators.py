@@ -47,7 +47,7 @@ from engine.tsql.scalars.values import (
 # --- with a known type --------------------------------------------------------------------------------------
 
 
-def compute_operation(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
+def compute_operation(operator: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
     """Evaluate `a sign b` in the type *kind*.
 
     Raises 8115 if the result exceeds the type, 8134 for a division by 0.
@@ -56,14 +56,16 @@ def compute_operation(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scala
         return None
     type_ = parse_sql_type(str(kind))
     if type_.is_integer:
-        return _calculate_integer(str(sign), type_.name, _convert_to_int(a, type_), _convert_to_int(b, type_))
+        return _calculate_integer(
+            str(operator), type_.name, _convert_to_int(a, type_), _convert_to_int(b, type_)
+        )
     if type_.name in DECIMALS or type_.name in MONEYS:
-        return _compute_exactly(str(sign), type_, a, b)
+        return _compute_exactly(str(operator), type_, a, b)
     if type_.is_date_time:
-        return _add_days(str(sign), type_, a, b)
+        return _add_days(str(operator), type_, a, b)
     if type_.name == "real":
-        return _calculate_single(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
-    return _compute_float(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
+        return _calculate_single(str(operator), float(to_number(a, "float")), float(to_number(b, "float")))
+    return _compute_float(str(operator), float(to_number(a, "float")), float(to_number(b, "float")))
 
 
 def _convert_to_int(value: Scalar, kind: SqlType) -> int:
@@ -72,10 +74,10 @@ def _convert_to_int(value: Scalar, kind: SqlType) -> int:
     return int(convert_value(value, SqlType("int" if kind.name != "bigint" else "bigint")) or 0)
 
 
-def _calculate_integer(sign: str, name: str, a: int, b: int) -> int:
-    if sign in "/%" and not b:
+def _calculate_integer(operator: str, name: str, a: int, b: int) -> int:
+    if operator in "/%" and not b:
         raise SqlError(8134)
-    result = _INTEGER_OPERATORS[sign](a, b)
+    result = _INTEGER_OPERATORS[operator](a, b)
     low, high = INT_RANGES[name]
     if not low <= result <= high:
         raise SqlError(8115, "expression", name)
@@ -104,21 +106,21 @@ _INTEGER_OPERATORS: Final[dict[str, Callable[[int, int], int]]] = {
 }
 
 
-def _compute_exactly(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+def _compute_exactly(operator: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     """Compute with decimals or money.
 
     Quotients are truncated to the scale of the type, other results are rounded.
     """
     left, right = _convert_to_decimal(a, kind), _convert_to_decimal(b, kind)
-    if sign in "/%" and not right:
+    if operator in "/%" and not right:
         raise SqlError(8134)
-    if sign == "%":
+    if operator == "%":
         result = WIDE_DECIMAL_CONTEXT.remainder(left, right)
     else:
-        result = _DECIMAL_OPERATORS[sign](left, right)
+        result = _DECIMAL_OPERATORS[operator](left, right)
     if kind.name in MONEYS:
-        return round_to_money(result, kind, cut=sign == "/")
-    return round_to_decimal(result, kind, "expression", cut=sign == "/")
+        return round_to_money(result, kind, cut=operator == "/")
+    return round_to_decimal(result, kind, "expression", cut=operator == "/")
 
 
 def _convert_to_decimal(value: Scalar, kind: SqlType) -> Decimal:
@@ -133,33 +135,35 @@ _DECIMAL_OPERATORS: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
 }
 
 
-def _compute_float(sign: str, a: float, b: float) -> float:
-    if sign in "/%" and not b:
+def _compute_float(operator: str, a: float, b: float) -> float:
+    if operator in "/%" and not b:
         raise SqlError(8134)
     try:
-        result: float | None = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
+        result: float | None = {"+": a + b, "-": a - b, "*": a * b}.get(operator)
         if result is None:
-            result = a / b if sign == "/" else arithmetic.compute_remainder(a, b)
+            result = a / b if operator == "/" else arithmetic.compute_remainder(a, b)
     except OverflowError:
         raise SqlError(8115, "expression", "float") from None
     return float(check_finite(result))
 
 
-def _calculate_single(sign: str, a: float, b: float) -> float:
+def _calculate_single(operator: str, a: float, b: float) -> float:
     """Compute in single precision. Both operands are converted to real first [DOC: data type precedence]."""
     try:
-        return types.round_to_single(_compute_float(sign, types.round_to_single(a), types.round_to_single(b)))
+        return types.round_to_single(
+            _compute_float(operator, types.round_to_single(a), types.round_to_single(b))
+        )
     except OverflowError:
         raise SqlError(8115, "expression", "real") from None
 
 
-def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+def _add_days(operator: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     """Add or subtract two date values, each counted in days since 1900.
 
     Raises 517 if the result is out of range.
     """
     first, second = (convert_to_date(value).total - EPOCH * TICKS_PER_DAY for value in (a, b))
-    total = (first + second if sign == "+" else first - second) + EPOCH * TICKS_PER_DAY
+    total = (first + second if operator == "+" else first - second) + EPOCH * TICKS_PER_DAY
     if not TICKS_PER_DAY <= total < (date_values.LAST_DAY + 1) * TICKS_PER_DAY:
         raise SqlError(517, kind.name)
     return store_date(date_values.convert_to_date_type(date_values.build_from_total(total), kind), kind)
@@ -252,10 +256,12 @@ def _compute_modulo(a: Scalar, b: Scalar) -> Scalar:
     return rest_value if left >= 0 else -rest_value
 
 
-def _make_bit_operator(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
+def _make_bit_operator(operator: str) -> Callable[[Scalar, Scalar], Scalar]:
     def apply_operator(a: Scalar, b: Scalar) -> Scalar:
         return (
-            None if a is None or b is None else _INTEGER_OPERATORS[sign](int(to_number(a)), int(to_number(b)))
+            None
+            if a is None or b is None
+            else _INTEGER_OPERATORS[operator](int(to_number(a)), int(to_number(b)))
         )
 
     return apply_operator
@@ -362,12 +368,12 @@ def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
     return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits
 
 
-def _build_shift(sign: int) -> Callable[..., Scalar]:
+def _build_shift(operator: int) -> Callable[..., Scalar]:
     """Build LEFT_SHIFT (1) or RIGHT_SHIFT (-1). Both fill with zero bits."""
 
     def shift(value: Scalar, amount: Scalar, kind: Scalar = "") -> Scalar:
         bits, width = _read_bits(value, kind)
-        bit_count = to_integer(amount) * sign
+        bit_count = to_integer(amount) * operator
         shifted_bits = (
             0 if abs(bit_count) >= width else bits << bit_count if bit_count > 0 else bits >> -bit_count
         )

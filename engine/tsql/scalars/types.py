@@ -336,20 +336,22 @@ def infer_common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
     return top
 
 
-def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def infer_arithmetic_type(operator: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of an arithmetic or bitwise operation. Raises 206, 402 or 8117 for incompatible types."""
-    name = _OPERATION_NAMES[sign]
+    name = _OPERATION_NAMES[operator]
     if a == NULL or b == NULL:
         other_sql_type = b if a == NULL else a
-        return INT if other_sql_type == NULL else infer_arithmetic_type(sign, other_sql_type, other_sql_type)
-    if sign in "&|^":
-        return _infer_bitwise_type(sign, a, b)
+        return (
+            INT if other_sql_type == NULL else infer_arithmetic_type(operator, other_sql_type, other_sql_type)
+        )
+    if operator in "&|^":
+        return _infer_bitwise_type(operator, a, b)
     if {a.name, b.name} & OLD_LARGE_TYPES:
         raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
-    if sign == "+" and not (a.is_number or b.is_number or a.is_date_time or b.is_date_time):
+    if operator == "+" and not (a.is_number or b.is_number or a.is_date_time or b.is_date_time):
         return infer_concatenated_type(a, b)
     if a.is_date_time or b.is_date_time:
-        return _infer_shifted_date_type(sign, a, b)
+        return _infer_shifted_date_type(operator, a, b)
     for kind in (a, b):
         if kind.name in OTHER_TYPES and kind.name != "sql_variant":
             raise SqlError(8117, kind.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
@@ -357,8 +359,8 @@ def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
         raise SqlError(8117, a.name, name) if a.name == b.name else SqlError(402, a.name, b.name, name)
     top = choose_higher_type(a, b)
     if top.name in DECIMALS:
-        return _infer_decimal_type(sign, _choose_number_type(a, top), _choose_number_type(b, top))
-    if top.name in FLOATS and sign == "%":
+        return _infer_decimal_type(operator, _choose_number_type(a, top), _choose_number_type(b, top))
+    if top.name in FLOATS and operator == "%":
         raise SqlError(402, a.name, b.name, name)
     if a.name == b.name == "bit":
         raise SqlError(402, a.name, b.name, name)
@@ -375,30 +377,30 @@ def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
     return kind if kind.is_number else other_type
 
 
-def _infer_decimal_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_decimal_type(operator: str, a: SqlType, b: SqlType) -> SqlType:
     (p1, s1), (p2, s2) = get_precision_and_scale(a), get_precision_and_scale(b)
-    if sign in "+-":
+    if operator in "+-":
         scale, whole_digits = max(s1, s2), max(p1 - s1, p2 - s2)
         precision = min(scale + whole_digits + 1, PRECISION_MAX)
         return build_decimal_type(precision, min(scale, precision - whole_digits))
-    if sign == "*":
+    if operator == "*":
         return build_decimal_type(p1 + p2 + 1, s1 + s2)
-    if sign == "/":
+    if operator == "/":
         scale = max(DIVISION_SCALE, s1 + p2 + 1)
         return build_decimal_type(p1 - s1 + s2 + scale, scale)
     return build_decimal_type(min(p1 - s1, p2 - s2) + max(s1, s2), max(s1, s2))
 
 
-def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_bitwise_type(operator: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of a bitwise operation on integers, or an integer and a binary value [DOC: & (bitwise AND)]."""
     if a.is_integer and b.is_integer:
         return SqlType(choose_higher_type(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
         return SqlType((a if a.is_integer else b).name)
-    raise SqlError(402, a.name, b.name, _OPERATION_NAMES[sign])
+    raise SqlError(402, a.name, b.name, _OPERATION_NAMES[operator])
 
 
-def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
+def _infer_shifted_date_type(operator: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of an addition or subtraction of days, which only datetime and smalldatetime allow.
 
     Documented [DOC: + (addition)].
@@ -406,12 +408,12 @@ def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     for kind, other_sql_type in ((a, b), (b, a)):
         if kind.is_date_time and kind.name not in OLD_DATE_TIME_TYPES:
             if other_sql_type.name == kind.name or other_sql_type.is_text:
-                raise SqlError(8117, kind.name, _OPERATION_NAMES[sign])
+                raise SqlError(8117, kind.name, _OPERATION_NAMES[operator])
             if other_sql_type.is_date_time:
-                raise SqlError(402, a.name, b.name, _OPERATION_NAMES[sign])
+                raise SqlError(402, a.name, b.name, _OPERATION_NAMES[operator])
             raise SqlError(206, kind.name, other_sql_type.name)
-    if sign not in "+-":
-        raise SqlError(8117, (a if a.is_date_time else b).name, _OPERATION_NAMES[sign])
+    if operator not in "+-":
+        raise SqlError(8117, (a if a.is_date_time else b).name, _OPERATION_NAMES[operator])
     return choose_higher_type(a, b)
 
 

@@ -158,10 +158,10 @@ class _PathReader:
         return PathStep(name, deep, inner_condition, tuple(conditions))
 
     def parse_condition(self) -> PathCondition:
-        path, sign, value = self.parse_path(), "", ""
+        path, operator, value = self.parse_path(), "", ""
         typed_value: str | float = value
         if self.token in _COMPARISONS:
-            sign, value = self.take_token(), self.take_token()
+            operator, value = self.take_token(), self.take_token()
             if value[0] not in "\"'" and not value[0].isdigit():
                 raise UnsimulatedPathError(self.text)
             typed_value = value[1:-1] if value[0] in "\"'" else float(value)
@@ -169,7 +169,7 @@ class _PathReader:
         if self.token == "and":
             self.place += 1
             other_conditions = (self.parse_condition(),)
-        return PathCondition(path, sign, typed_value, other_conditions)
+        return PathCondition(path, operator, typed_value, other_conditions)
 
 
 @lru_cache(maxsize=256)
@@ -259,11 +259,11 @@ def _matches_condition(item: XmlItem, condition: PathCondition, top: ElementTree
     )
 
 
-def _is_comparison_true(text: str, sign: str, value: str | float) -> bool:
+def _is_comparison_true(text: str, operator: str, value: str | float) -> bool:
     if isinstance(value, str):
-        return _COMPARISONS[sign](text, value)
+        return _COMPARISONS[operator](text, value)
     try:
-        return _COMPARISONS[sign](float(text), value)
+        return _COMPARISONS[operator](float(text), value)
     except ValueError:
         return False
 
