@@ -66,9 +66,8 @@ def build_report_archive(review: ClassReview, key: str, with_names: bool, pdf: b
             if seat.debrief_pdf:
                 zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.debrief_pdf)
         if pdf:
-            from app.export import (
-                pdf as pdf_export,  # imports Qt, which the rest of this module does not need
-            )
+            # This import loads Qt. The rest of the module does not need Qt.
+            from app.export import pdf as pdf_export
 
             drawings: dict[str, str] = {}
             printed = _build_page_content(review, links=False, draw=partial(_add_drawing, drawings))
