@@ -20,7 +20,7 @@ from tests.sources import parse_source
 ROOT = Path(__file__).parents[1]
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy",)
-LINES_MAX: Final = 600
+LINES_MAX: Final = 580
 
 ENGINE_LAYERS = (
     ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
@@ -423,7 +423,20 @@ def test_the_program_root_contains_only_entry_points() -> None:
     assert len(loose) <= ROOT_MODULES_MAX, loose
 
 
-def test_no_module_is_longer_than_600_lines() -> None:
+def count_code_lines(path: Path) -> int:
+    """Count the lines of a module without its docstrings, because a clear explanation must not cost code."""
+    docstrings = [
+        node.value
+        for node in ast.walk(parse_source(path))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    ]
+    documented = sum(node.end_lineno - node.lineno + 1 for node in docstrings if node.end_lineno)
+    return path.read_bytes().count(b"\n") - documented
+
+
+def test_no_module_has_more_than_580_lines_without_docstrings() -> None:
     """Only the kernel is longer, because the translation to C needs it as one module."""
-    lengths = {name: path.read_bytes().count(b"\n") for name, path in find_modules("app", "engine").items()}
+    lengths = {name: count_code_lines(path) for name, path in find_modules("app", "engine").items()}
     assert [name for name, length in lengths.items() if length > LINES_MAX] == ["engine.flow.kernel"]
