@@ -33,7 +33,7 @@ sys.databases].
 
 
 def get_access_mode(world: World, server: str, database: str) -> str:
-    """Return the access mode (an element of ACCESS_MODE_NAMES) of a database on its server."""
+    """Return the access mode of a database on *server*: an element of ACCESS_MODE_NAMES."""
     row = stored_tables.ACCESS_MODES.find_row(world, server, "name", database)
     return ACCESS_MODE_NAMES[0] if row is None else str(row["mode"])
 
@@ -58,7 +58,8 @@ def _list_other_sessions(context: StatementContext, database: str) -> Iterator[t
 def check_access_mode(context: StatementContext, database: str) -> None:
     """Raise an error if the access mode of the database does not admit the session.
 
-    The error is 924 in single-user mode if another session uses the database, and 923 in restricted mode.
+    924: another session uses the database in single-user mode. 923: restricted mode does not admit the
+    user.
     """
     if has_other_user(context, database):
         raise SqlError(924, database)
@@ -70,13 +71,13 @@ def check_access_mode(context: StatementContext, database: str) -> None:
 
 
 def has_other_user(context: StatementContext, database: str) -> bool:
-    """Return whether a database is in single-user mode and another connection uses it."""
+    """Return whether the database is in single-user mode and another connection already uses it."""
     is_single_user = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
     return is_single_user and any(True for _ in _list_other_sessions(context, database))
 
 
 EXCLUSIVE_OPTIONS: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
-"""Options of ALTER DATABASE that wait until no other connection uses the database.
+"""Options for which ALTER DATABASE waits until no other connection uses the database.
 
 [DOC: ALTER DATABASE SET options]
 """
@@ -85,9 +86,11 @@ EXCLUSIVE_OPTIONS: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ
 def _wait_for_other_sessions(
     machine: ExecutionMachine, database: str, termination: str, spids: tuple[int, ...]
 ) -> None:
-    """Make the statement wait until the other sessions leave, or until *termination* allows to end them.
+    """Make the statement wait until the other sessions have left or may be ended.
 
-    Raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE does not wait.
+    *termination*: WITH clause of the statement. ROLLBACK IMMEDIATE ends the wait at once, ROLLBACK AFTER n
+    after n seconds. NO_WAIT raises 5070. Without the clause, the wait has no limit. *spids*: IDs of the
+    other sessions.
     """
     words = termination.split()
     if words[:1] == ["NO_WAIT"]:
@@ -101,7 +104,10 @@ def _wait_for_other_sessions(
 
 
 def end_other_windows(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
-    """End the connections of other windows in the database, or wait for them, according to *termination*."""
+    """End the connections of other query windows to the database, or wait until they leave.
+
+    *termination*: WITH clause of the statement; it decides whether to end connections or to wait.
+    """
     context, server = machine.context, machine.session.server
     other_sessions = list(_list_other_sessions(context, database))
     if not other_sessions:
@@ -117,7 +123,8 @@ def end_other_windows(machine: ExecutionMachine, database: str, termination: str
 def build_delayed_report(world: World, messages: list[Message]) -> statements.PendingStatement:
     """Return a pending statement that reports *messages* one tick later.
 
-    The ended sessions have then left, so that the next statement of the batch can use the database.
+    By then, the sessions that the statement has ended are gone. The next statement of the batch can use the
+    database.
     """
     return statements.PendingStatement(world.tick + 1, "sessions.ended", tuple(messages))
 
@@ -126,9 +133,9 @@ statements.COMPLETION_HANDLERS["sessions.ended"] = lambda world, server, *messag
 
 
 def end_other_connections(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
-    """End the connections of other windows and applications in the database, or wait for them.
+    """End the connections of other windows and of applications to the database, or wait until they leave.
 
-    *termination*: the WITH clause of the statement, which selects one of the two.
+    *termination*: WITH clause of the statement; it decides whether to end connections or to wait.
     """
     world, server = machine.world, machine.session.server
     spids = tuple(
@@ -148,9 +155,9 @@ def end_other_connections(machine: ExecutionMachine, database: str, termination:
 def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termination: str) -> list[Message]:
     """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
-    Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate
-    (statement_gate.py)
-    refuses the statement if another connection uses the database in single-user mode.
+    Without a termination clause, SINGLE_USER waits for other sessions. With NO_WAIT, other sessions raise
+    5070. If the database is in single-user mode and another connection uses it, statement_gate.py has
+    already refused the statement.
     """
     world, server = machine.world, machine.session.server
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from engine.tsql.batches.machine import ExecutionMachine
 
 SEEKS_MAX: Final = 100
-"""Maximum number of index seeks in one query. A query that needs more seeks is a scan. Assumed."""
+"""Maximum number of index seeks in one query. A query that needs more seeks scans the table. Assumed."""
 
 
 class ValueInterval(Struct, frozen=True):
-    """Interval of the values of one column: between two bounds, or texts with a prefix.
+    """Interval of values of one column: values between two bounds, or texts that begin with a prefix.
 
-    A bound is (value, True if the interval includes it); None means unbounded. *position* is the column's
-    position.
+    A bound is (value, True if the interval includes it); None means unbounded. *position*: position of the
+    column in the row.
     """
 
     position: int
@@ -100,10 +100,11 @@ def find_read_rows(
     versions: list[Table],
     find_table: Callable[[TableRef], Table | None],
 ) -> ReadRows:
-    """Return the rows and key ranges that a query reads in its table.
+    """Return the rows and key ranges that a query reads in the table that *ref* names.
 
     The first element of *versions* is the table as the connection sees it. The other versions contain rows
-    and keys that other connections have deleted or changed. *find_table*: function that finds a joined table.
+    and keys that other connections have deleted or changed. *find_table*: function that finds a joined
+    table.
     """
     table = versions[0]
     access = ref.access if ref.access is not None else TableAccess(complete=False)
@@ -159,7 +160,10 @@ def _is_unique_point(key: Key, seek: tuple[ValueInterval, ...]) -> bool:
 
 
 def _list_index_columns(table: Table, key: Key | None) -> tuple[tuple[int, bool], ...]:
-    """Return (position, True if descending) for the columns of an index and then of the clustered index."""
+    """Return the columns of the index *key*, followed by those of the clustered index.
+
+    Each item is (position in the table, True if descending).
+    """
     clustered = _find_clustered_index(table)
     columns: dict[int, bool] = {}
     for item in (key, clustered) if key is not None else ():
@@ -177,7 +181,10 @@ def _find_clustered_index(table: Table) -> Key | None:
 def _choose_index(
     table: Table, conditions: list[ColumnCondition]
 ) -> tuple[Key | None, list[tuple[ValueInterval, ...]]]:
-    """Return the index that a query uses, and its seeks. A single seek without intervals is a scan."""
+    """Return the index that a query uses and, for each seek, the intervals of its key columns.
+
+    A single seek without intervals is a scan.
+    """
     best_rank: tuple[bool, bool, int] = (False, False, 0)
     chosen: tuple[Key | None, list[tuple[ValueInterval, ...]]] = (_find_clustered_index(table), [()])
     for item in table.constraints:
@@ -203,9 +210,10 @@ def _choose_index(
 
 
 def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list[ValueInterval]:
-    """Return the intervals of a column in which an index can seek.
+    """Return the intervals of one column for index seeks.
 
-    They are single values, otherwise one range, otherwise a prefix.
+    The conditions give single values (`=`, IN), else one range (`<`, `>`), else one prefix (LIKE). Without
+    a usable condition, the list is empty.
     """
     bounds: dict[str, tuple[Scalar, bool]] = {}
     prefix = ""
@@ -234,7 +242,7 @@ def _convert_condition(
 ) -> ColumnCondition | None:
     """Return the condition with its values converted to the type of the column.
 
-    Return None if there is no such column, or if the comparison converts the column instead.
+    Return None if there is no such column, or if T-SQL would convert the column instead of the values.
     """
     position = next(
         (index for index, column in enumerate(table.columns) if column.name.lower() == name), None
@@ -261,9 +269,10 @@ def _convert_condition(
 def _follow_link(
     machine: ExecutionMachine, table: Table, link: JoinLink, other_table: Table | None
 ) -> list[ColumnCondition]:
-    """Return the condition that a join implies: the column has one of the values in the other table.
+    """Return the condition that a join implies: the column has one of the values in the joined table.
 
-    Assumed: the optimizer reads the table with conditions first, and then seeks in the other one.
+    Return nothing if *other_table* has no conditions of its own. Assumed: the optimizer reads the table
+    with conditions first, and then seeks in the other one.
     """
     positions = {column.name.lower(): index for index, column in enumerate(table.columns)}
     if other_table is None or link.column not in positions:

@@ -134,11 +134,14 @@ CLUSTER_PROPERTIES: Final = {
     "FAILURECONDITIONLEVEL": (3, 0, 5),
     "HEALTHCHECKTIMEOUT": (60_000, 15_000, 2**31 - 1),
 }
-"""(default, minimum, maximum) of simulated cluster instance properties. [DOC: ALTER SERVER CONFIGURATION]"""
+"""Simulated failover cluster property of an instance -> (default, minimum, maximum).
+
+[DOC: ALTER SERVER CONFIGURATION]
+"""
 
 
 def _set_cluster_property(machine: ExecutionMachine, statement: s.SetClusterPropertyStatement) -> Outcome:
-    """Set a failover property of the cluster instance. It takes effect immediately."""
+    """Set a failover property of the failover cluster instance. It takes effect immediately."""
     setting = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     name = statement.name.upper()
     cluster_property = CLUSTER_PROPERTIES.get(name)
@@ -161,7 +164,8 @@ def _set_cluster_property(machine: ExecutionMachine, statement: s.SetClusterProp
 def _alter_event_session(machine: ExecutionMachine, statement: s.AlterEventSessionStatement) -> Outcome:
     """Start or stop an event session, or change its automatic start.
 
-    Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
+    Raise 25704 if the session is already stopped, 25705 if it is already running, and 15151 if it does not
+    exist.
     """
     context, server = machine.context, machine.context.server
     key = statement.name.lower()

@@ -142,7 +142,7 @@ def _evaluate_option(machine: ExecutionMachine, name: str, value: s.Value) -> Sc
 def _get_progress_interval(options: Mapping[str, Scalar]) -> int:
     """Return the percentage between two progress messages; 0 means no messages.
 
-    This is the value of STATS, and 10 for STATS without a value.
+    The option STATS sets the percentage; it is 10 for STATS without a value.
     """
     if "STATS" not in options:
         return 0

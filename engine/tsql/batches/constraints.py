@@ -52,16 +52,17 @@ def _generate_name(table: str, constraint: Constraint, version: int) -> str:
 
 
 _GENERATED_NAME_CHARACTERS, _COLUMN_CHARACTERS_MIN = 14, 5
-"""Number of characters of the table and column names in a generated name, and the column's minimum share of them.
+"""Characters for the table and column names together in a generated name, and the minimum for the column.
 
-Seen in names in public schemas, as are the eight and sixteen digits.
+Seen in names in public schemas. The numbers of digits, eight and sixteen, are from the same source.
 """
 
 
 def _get_internal_name(table: str) -> str:
-    """Return the name of a table in tempdb: padded for a temp table, a number for a table variable.
+    """Return the name of a table in tempdb, as it appears in generated constraint names.
 
-    Other tables keep their names.
+    The name of a temp table is padded. A table variable has a number as its name. Other tables keep their
+    names.
     """
     if table.startswith("@"):
         return f"#{zlib.crc32(table.lower().encode()):08X}"
@@ -169,7 +170,7 @@ def _check_expression(machine: ExecutionMachine, columns: tuple[ColumnDefinition
 
 
 _PLACEHOLDER_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
-"""Column without a name, for expressions that may not use columns."""
+"""List with one unnamed column, to bind expressions that may not use columns."""
 
 
 def _check_foreign_key_types(
@@ -394,7 +395,7 @@ def _enforce_unique_keys(
 
 
 def _get_key_values(row: Row, positions: Iterable[int]) -> tuple[Scalar, ...]:
-    """Return the values at *positions* in the form in which keys are compared."""
+    """Return the values of *row* at *positions*, in the form in which keys are compared."""
     return tuple(
         make_text_key(v) if isinstance(v, str) else v for v in (row[position] for position in positions)
     )
@@ -426,7 +427,7 @@ def _enforce_checks(
 def _make_conflict_error(
     machine: ExecutionMachine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
 ) -> SqlError:
-    """Build error 547 for a violated constraint. *table* and *column*: the place of the conflict."""
+    """Build error 547 for a violated constraint. *table* and *column*: where the conflict occurred."""
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
     text = table[-1] if table[-1].startswith("@") else objects.format_qualified_name(table)
     column_text = (", column '", column, "'") if column else ()
@@ -452,7 +453,10 @@ def _enforce_foreign_key(
 
 
 def is_table_referenced(machine: ExecutionMachine, parts: tuple[str, ...]) -> bool:
-    """Return whether a foreign key of another table in the current database refers to the table *parts*."""
+    """Return whether a foreign key of another table in the current database refers to a table.
+
+    *parts*: parts of the qualified table name.
+    """
     return any(
         isinstance(item, ForeignKey) and objects.make_object_key(item.table) == objects.make_object_key(parts)
         for other_stored_object, table in objects.list_objects(machine.context)

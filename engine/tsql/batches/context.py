@@ -19,9 +19,9 @@ SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
 @dataclass(slots=True)
 class StatementContext:
-    """World from the view of one connection, with the variables of the running batch.
+    """Context of a running statement: the world as one connection sees it, and the variables of the batch.
 
-    *session* is replaced when it changes.
+    *session* is immutable. Each change replaces it.
     """
 
     world: World
@@ -39,7 +39,7 @@ class StatementContext:
     (resolution.py).
     """
     writes: dict[ObjectKey, object] = field(init=False)
-    """Changes of the transaction by object (objects.py); see SqlSession.writes."""
+    """Object -> change of this object by the open transaction (objects.py); see SqlSession.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)
     """Database copy -> (start position, amount in KB) of the transaction's log."""
 
@@ -64,9 +64,10 @@ class StatementContext:
 
     @property
     def reports_truncated_value(self) -> bool:
-        """Return whether 2628 replaces 8152, which begins with compatibility level 150.
+        """Return whether a truncation error is 2628, which shows the value, instead of 8152.
 
-        [DOC: ALTER DATABASE SCOPED CONFIGURATION]
+        This is the case from SQL Server 2019 and compatibility level 150 on. [DOC: ALTER DATABASE SCOPED
+        CONFIGURATION]
         """
         copy = self.find_copy(self.session.database)
         return self.version >= 2019 and (
@@ -186,7 +187,7 @@ SERVER_ROLE_PERMISSIONS: Final = {
     "##ms_performancedefinitionreader##": {"VIEW ANY PERFORMANCE DEFINITION"},
     "##ms_securitydefinitionreader##": {"VIEW ANY SECURITY DEFINITION"},
 }  # fmt: skip
-"""Permissions of the fixed server roles. [DOC: server-level roles]"""
+"""Fixed server role -> its permissions. [DOC: server-level roles]"""
 
 DDL_PERMISSIONS: Final = frozenset(
     {"CREATE TABLE", "CREATE VIEW", "CREATE PROCEDURE", "CREATE FUNCTION", "CREATE SCHEMA", "ALTER",
@@ -201,7 +202,7 @@ DATABASE_ROLE_PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     "db_accessadmin": frozenset({"ALTER ANY USER", "CREATE SCHEMA"}),
     "db_securityadmin": frozenset({"ALTER ANY ROLE", "CREATE SCHEMA", "VIEW DEFINITION", "GRANT"}),
 }
-"""Permissions of the fixed database roles. "GRANT" is the permission to grant. [DOC: database-level roles]"""
+"""Fixed database role -> its permissions. "GRANT" is the permission to grant. [DOC: database-level roles]"""
 
 DENIED_PERMISSIONS_BY_ROLE: Final = {
     "db_denydatareader": {"SELECT"},
@@ -220,8 +221,8 @@ LOCAL_SYSTEM: Final = "NT AUTHORITY\\SYSTEM"
 def is_server_role_member(context: StatementContext, role: str, login: str = "") -> bool:
     """Return whether a login (default: the connection's own) is a member of a server role.
 
-    Predefined logins are members of sysadmin, except the local system since 2012. A user without a login is
-    only a member of public. [DOC: server-level roles].
+    Predefined logins are members of sysadmin. Since SQL Server 2012, the local system account is not. A
+    user without a login is only a member of public. [DOC: server-level roles].
     """
     name = login or context.session.login
     if name.upper() == LOCAL_SYSTEM and context.version >= 2012:
@@ -306,7 +307,10 @@ def list_database_roles(context: StatementContext, database: str, user: str) -> 
 def has_permission(
     context: StatementContext, database: str, permission: str, schema: str = "", key: str = ""
 ) -> bool:
-    """Return whether the connection's user has a permission in the database, or on a schema or object in it."""
+    """Return whether the connection's user has a permission on the database, *schema* or an object.
+
+    *schema* and *key* (key of the object) are optional. A permission on one of the three is sufficient.
+    """
     if is_sysadmin(context):
         return True
     user = find_database_user(context, database)
@@ -367,7 +371,7 @@ The login needs VIEW ANY DEFINITION or ALTER ANY AVAILABILITY GROUP. [DOC: sys.a
 def can_login_see_rows(context: StatementContext, view: str) -> bool:
     """Return whether *view* shows its rows to the login.
 
-    The databases of groups are visible to everyone, like all databases.
+    The databases of availability groups are visible to every login, like all databases.
     """
     if not view.startswith(GROUP_VIEW_PREFIX) or view == "sys.availability_databases_cluster":
         return True
@@ -386,13 +390,17 @@ SESSION_ID_COLUMNS: Final = {
 session.
 """
 DATABASE_STATE_VIEW_PREFIXES: Final = ("sys.dm_db_",)
-"""Name prefix of the views that require VIEW DATABASE STATE."""
+"""Name prefixes of the views that require VIEW DATABASE STATE.
+
+require_view_state excludes some of these views, which require VIEW SERVER STATE.
+"""
 
 
 def require_view_state(context: StatementContext, view: str) -> None:
-    """Raise 300, or 262 with 297, if the login may not read a dynamic management view.
+    """Raise an error if the login may not read a dynamic management view.
 
-    The view requires VIEW SERVER STATE or VIEW DATABASE STATE.
+    Without VIEW SERVER STATE, the error is 300. Without VIEW DATABASE STATE, the error is 262. Message 297
+    follows both.
     """
     if not view.startswith(STATE_VIEW_PREFIXES) or view in SESSION_ID_COLUMNS:
         return

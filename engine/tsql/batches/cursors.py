@@ -44,7 +44,8 @@ def find_cursor(machine: ExecutionMachine, name: str) -> tuple[str, SqlCursor]:
 def _get_cursor_depth(key: str) -> int:
     """Return the nesting depth in the key of a local cursor; 0 for a global cursor.
 
-    The name of a global cursor may contain spaces.
+    The depth is the number after the last space. Without a number there, the space belongs to the name of a
+    global cursor.
     """
     _, separator, depth = key.rpartition(" ")
     return int(depth) if separator and depth.isdigit() else 0
@@ -110,7 +111,7 @@ def open_cursor(machine: ExecutionMachine, name: str) -> None:
 
 
 def fetch_row(machine: ExecutionMachine, statement: s.FetchCursorStatement) -> None:
-    """Execute FETCH into variables, or as a result set without INTO."""
+    """Execute FETCH: assign the row to the variables after INTO. Without INTO, return it as a result set."""
     key, cursor = find_cursor(machine, statement.name)
     if cursor.rows is None:
         raise SqlError(16917)

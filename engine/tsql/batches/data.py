@@ -40,8 +40,9 @@ class Table(Struct, frozen=True):
     rows: tuple[Row, ...] = ()
     next_identity: int = 1
     identity_cache: tuple[str, int, int] = ("", 0, 0)
-    """(server, start tick of its service, last cached value) of the server's cache of identity values
-    (tables.py).
+    """Identity values that the server has cached (tables.py).
+
+    The items are the server, the start tick of its service, and the last cached value.
     """
     characters: int = 0
     """Number of characters in all text values of the table."""
@@ -63,7 +64,10 @@ ObjectKey = tuple[str, str, str]
 
 
 class RowChanges(Struct, frozen=True):
-    """Changes of a transaction to the rows of a table: (row number, new row), or None for a deleted row."""
+    """Changes of a transaction to the rows of a table.
+
+    *rows* contains (row number, new row). The new row is None for a deleted row.
+    """
 
     rows: tuple[tuple[int, Row | None], ...]
     next_identity: int
@@ -83,7 +87,7 @@ class ApplicationLock(Struct, frozen=True):
 
 
 class StatementCompletion(Struct, frozen=True):
-    """Completion of a statement that windows do not show: an assignment by SELECT, or a call of a procedure."""
+    """Completion that only drivers receive, not query windows: of SELECT @x = … or of EXEC."""
 
     after_messages: int
     """Number of messages before the completion."""
@@ -170,7 +174,10 @@ class SavedContext(Struct, frozen=True):
     transactions: int = 0
     """@@TRANCOUNT when the procedure or dynamic SQL began."""
     principal: tuple[str, str, str, tuple[tuple[str, str, str], ...]] | None = None
-    """Security context to restore after an EXECUTE AS in the text; see SqlSession.principal."""
+    """Security context to restore if the procedure or dynamic SQL executes EXECUTE AS.
+
+    See SqlSession.principal.
+    """
 
 
 class Frame(Struct, frozen=True):
@@ -178,7 +185,7 @@ class Frame(Struct, frozen=True):
 
     text: str
     parameters: tuple[str, ...] = ()
-    """Variables that the caller declares (sp_executesql)."""
+    """Names of the variables that the frame has from its start, such as parameters."""
     position: int = 0
     variables: tuple[tuple[str, DeclaredVariable], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
@@ -205,7 +212,10 @@ class Frame(Struct, frozen=True):
     procedure: str = ""
     """Name of the procedure whose body the text is; empty for other texts."""
     levels: int = 1
-    """Number of levels in @@NESTLEVEL; two for sp_executesql, a procedure that runs a text."""
+    """Number of levels that the frame adds to @@NESTLEVEL.
+
+    It is two for sp_executesql, a procedure that runs a text.
+    """
 
 
 class Undo(Struct, frozen=True):
@@ -261,7 +271,10 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     callers: tuple[tuple[str, str, str], ...] = ()
     """Security contexts before each EXECUTE AS: (login, user, database of the user). REVERT uses the last."""
     program: ClientProgram | None = None
-    """Program that owns the connection, which is then not reopened after a loss; None for a query window."""
+    """Program that owns the connection; None for a query window.
+
+    The lost connection of a program is not reopened.
+    """
     database: str = "master"
     read_intent: bool = False
     """True for ApplicationIntent=ReadOnly."""
@@ -331,7 +344,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Work units spent so far on dividing the text into steps."""
     step: int = 0
     repeats: int = 0
-    """Number of times that the batch of the current step has been sent."""
+    """Number of times that the batch of the current step has been sent (`GO n`)."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
     results: tuple[ResultSet, ...] = ()
@@ -341,7 +354,10 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Reason for the wait: delay, pending, busy, server, login, lock, log or commit; empty without a wait."""
     due_tick: int = 0
     since_tick: int | None = None
-    """Start tick of a wait for other sessions, a lock or a commit. The condition is checked repeatedly."""
+    """Start tick of a wait for other sessions, a lock or a commit; None without such a wait.
+
+    During this wait, its condition is checked repeatedly.
+    """
     blocked: tuple[tuple[int, ...], ObjectKey, str, int | None] = ((), ("", "", ""), "", None)
     """Lock for which the submission waits: (session IDs of the holders, object, requested mode, row)."""
     wait_id: int = 0
@@ -351,13 +367,13 @@ class Submission(Struct, frozen=True, kw_only=True):
     errors_from: int | None = None
     """Number of messages already checked for errors; None without `:ON ERROR EXIT`."""
     booked: bool = False
-    """True if the submission has booked its next turn (work.py)."""
+    """True if work units are already reserved for the next turn of the submission (work.py)."""
     acts: int = 0
     """Number of statements that changed the world."""
     spent: int = 0
     """Work units since the start of the submission."""
     told: bool = False
-    """True if the warning about the long run was already shown."""
+    """True if the warning that the batch has been running for a long time was already shown."""
     command: str = ""
     """Command of the running statement in sys.dm_exec_requests; empty before the first statement."""
     begun_tick: int = 0
@@ -397,7 +413,7 @@ def get_batch_text(run: Submission) -> str:
 
 
 class Window(Struct, frozen=True, kw_only=True):
-    """Query window or program's connection, with its session, sqlcmd state and waiting submissions."""
+    """State of a query window or of a program's connection: session, sqlcmd variables, queued submissions."""
 
     session: SqlSession | None = None
     target: ConnectionTarget = ConnectionTarget()
@@ -412,13 +428,17 @@ class Window(Struct, frozen=True, kw_only=True):
 
     @property
     def remote(self) -> bool:
-        """Return whether a program owns the connection, which never reconnects and ends with its session."""
+        """Return whether a program owns the connection.
+
+        Such a connection never reconnects. The window ends with its session.
+        """
         return self.session is not None and self.session.program is not None
 
 
 FIRST_RESULT_REQUEST: Final = "first result"
-"""First argument of `StatementContext.call` that requests a description of a text's first result set
-(resolution.py).
+"""First argument of `StatementContext.call_function` in a request for a result set description.
+
+The description is that of the first result set that a text returns (resolution.py).
 """
 
 
@@ -453,7 +473,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 class ExecutionScope(Struct):
-    """Mutable form of a Frame while its batch runs. Fields without a description are those of Frame."""
+    """Frame while its batch runs, as a mutable object. Fields without a description are those of Frame."""
 
     text: str
     version: int
@@ -463,7 +483,10 @@ class ExecutionScope(Struct):
     code: Program = ()
     """Instructions of the compiled text."""
     units: Program = ()
-    """Instructions whose names are resolved before execution, with those in the body of a new procedure."""
+    """Instructions whose names are resolved before execution.
+
+    They include the instructions in the body of a new procedure or function.
+    """
     resolved: int = 0
     """Number of `units` whose names are resolved (resolution.py)."""
     errors: list[CaughtError] = field(default_factory=list)
@@ -494,7 +517,7 @@ class ExecutionScope(Struct):
 
     @classmethod
     def from_frame(cls, frame: Frame, version: int) -> ExecutionScope:
-        """Build the scope of a stored frame."""
+        """Build the mutable form of a stored frame. *version*: version of the instance."""
         code = (
             compiler.compile_batch(frame.text, version, frozenset(frame.parameters))
             if frame.read is None
@@ -556,7 +579,7 @@ class ExecutionScope(Struct):
                         self.variables.setdefault(item.name, DeclaredVariable(item.type))
 
     def to_frame(self) -> Frame:
-        """Return the scope as a frame, which the world can store."""
+        """Return the current state as an immutable frame, which the world can store."""
         return Frame(
             text=self.text,
             parameters=self.parameters,

@@ -55,10 +55,10 @@ def _parse_table_definition(
 def _assign_check_columns(
     table: str, rules: Sequence[Constraint], columns: Sequence[ColumnDefinition]
 ) -> tuple[Constraint, ...]:
-    """Return the constraints. A CHECK that uses only one column becomes a constraint of that column.
+    """Return the constraints, with the column of each CHECK that uses only one column.
 
-    This also applies to a CHECK after a comma, as messages 547 in public output show. Raise 8141 if the CHECK
-    of a column uses another column.
+    A CHECK after a comma also belongs to its only column, as messages 547 in public output show. Raise 8141
+    if the CHECK of a column uses another column.
     """
     column_names = {column.name.lower(): column.name for column in columns}
     table_rules: list[Constraint] = []
@@ -77,9 +77,9 @@ def _assign_check_columns(
 
 
 def declare_variables(machine: ExecutionMachine, statement: s.DeclareStatement) -> None:
-    """Execute DECLARE with initial values.
+    """Execute DECLARE, and assign the initial values.
 
-    A table variable keeps its rows if a loop declares it again.
+    If a loop executes the DECLARE of a table variable again, the variable keeps its rows.
     """
     scope = machine.scope
     for item in statement.variables:
@@ -318,8 +318,8 @@ def alter_table(machine: ExecutionMachine, statement: s.AlterTableStatement) -> 
 def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.AlterTableStatement) -> Table:
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
-    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4916 after 4917 for an
-    unknown constraint, or after 11415 for a constraint of another kind.
+    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 for an unknown
+    constraint, 11415 for a constraint of another kind. 4916 follows both errors.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
     enabled_names = {name.lower() for name in statement.enabled}
@@ -386,8 +386,8 @@ _DEFAULT_COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 def _alter_column(machine: ExecutionMachine, table: Table, text: str, ref: TableRef) -> Table:
     """Execute ALTER COLUMN, which changes the type or the nullability.
 
-    Raise 4924 for an unknown column, 5074 if a computed column uses the column. A value that does not fit the
-    type raises its own error.
+    Raise 4924 for an unknown column, 5074 if a computed column uses the column. Raise a conversion error
+    for a value that does not fit the new type.
     """
     (new,), _ = parse_table(text)
     check_type_size(new.type, "column", new.name)
@@ -522,8 +522,8 @@ def _compute_initial_value(
 def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     """Execute DROP COLUMN.
 
-    Raise 4924 for a missing column, 4923 for the only column, 5074 and 4922 if a constraint or computed
-    column uses the column.
+    Raise 4924 for a missing column, and 4923 for the only column. Raise 5074 and 4922 if a constraint or
+    computed column uses the column.
     """
     dropped_names = {name.lower() for name in names}
     kept_positions = [
@@ -560,7 +560,7 @@ def _list_identifiers(text: str) -> tuple[str, ...]:
 
 
 def set_identity_insert(machine: ExecutionMachine, name_tokens: Sequence[str], is_enabled: bool) -> None:
-    """Execute SET IDENTITY_INSERT. Only one table of a connection can have it ON.
+    """Execute SET IDENTITY_INSERT, which can be ON for only one table of a connection.
 
     Raises 156 without a table, 1088 for a missing table, 8106 for a table without an identity column.
     Raises 8107 if the option is ON for another table.

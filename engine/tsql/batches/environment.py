@@ -114,7 +114,7 @@ def _make_principal_lookup(key_column: str, result_column: str) -> Callable[...,
 
 
 def _find_sid_without_login(context: StatementContext) -> Scalar:
-    """Return the SID of the impersonated user; None without impersonation."""
+    """Return the SID of the user that EXECUTE AS USER impersonates; None without impersonation."""
     session = context.session
     users = (
         commits.list_database_users(context.world, session.server, session.user_database)
@@ -152,10 +152,9 @@ def _build_error_getter(name: str) -> Callable[[StatementContext], Scalar]:
 
 
 def _evaluate_rand(context: StatementContext, seed: Scalar = None) -> Scalar:
-    """Evaluate RAND.
+    """Evaluate RAND with the generator of L'Ecuyer.
 
-    A seed gives the same number as in the examples of the documentation [DOC: RAND]. The generator is
-    L'Ecuyer's.
+    With a seed, it returns the same numbers as the examples of the documentation [DOC: RAND].
     """
     if seed is None:
         return context.world.chance.draw_uniform()
@@ -255,7 +254,10 @@ def _evaluate_object_schema_name(
 
 
 def _evaluate_is_srvrolemember(context: StatementContext, role: Scalar, login: Scalar = None) -> Scalar:
-    """Evaluate IS_SRVROLEMEMBER: 1 for a member, 0 for another login, NULL for an unknown role or login."""
+    """Evaluate IS_SRVROLEMEMBER: 1 for a member, 0 for a login outside the role.
+
+    Return NULL for an unknown role or login.
+    """
     is_fixed_role = to_text(role).lower() in map(str.lower, security.list_fixed_server_roles(context.version))
     is_known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
     return (
@@ -271,9 +273,9 @@ def _build_file_exists_row(context: StatementContext, path: Scalar) -> Scalar:
 
 
 def _list_object_permissions(context: StatementContext, name: Scalar) -> Scalar:
-    """Return the rows of fn_my_permissions for an object as JSON. They are those of a member of sysadmin.
+    """Return the rows of fn_my_permissions for an object as JSON.
 
-    [DOC: sys.fn_my_permissions]
+    The rows are those that a member of sysadmin gets. [DOC: sys.fn_my_permissions]
     """
     number = _evaluate_object_id(context, name) if name is not None else None
     rows = (
@@ -470,7 +472,10 @@ def _evaluate_cursor_status(context: StatementContext, kind: Scalar, name: Scala
 
 
 def _count_since_start(context: StatementContext) -> int:
-    """Return the value of a counter of processor ticks, packets, reads or writes. Assumed: its rate is constant."""
+    """Return the value of an @@ counter of processor ticks, packets, reads or writes since the start.
+
+    Assumed: the counter increases at a constant rate.
+    """
     return context.world.tick // 10
 
 

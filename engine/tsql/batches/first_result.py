@@ -33,7 +33,7 @@ class DescriptionError(NamedTuple):
 
 
 COMPILATION_ERROR_NUMBER, MISSING_OBJECT_ERROR_NUMBER = 11501, 11529
-"""Numbers of the final error for a text that does not compile, and for a text that uses a missing object."""
+"""Number of the last error: for a text that does not compile, and for one that uses a missing object."""
 _MISSING_OBJECT_ERRORS: Final = frozenset({208, 2812})
 """Numbers of the errors for a missing table or procedure."""
 _ERROR_TYPES: Final = {COMPILATION_ERROR_NUMBER: (2, "SYNTAX"), MISSING_OBJECT_ERROR_NUMBER: (1, "MISC")}
@@ -47,14 +47,18 @@ DESCRIPTION_COLUMNS: Final = tuple(
 Documented [DOC: sys.dm_exec_describe_first_result_set].
 """
 TDS_COLUMNS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
-"""Columns that sp_describe_first_result_set returns in place of the function's error columns."""
+"""Columns that sp_describe_first_result_set returns, but the equivalent function does not.
+
+They replace the error columns of sys.dm_exec_describe_first_result_set.
+"""
 _TDS_TYPE_IDS: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
-"""Data type -> TDS type ID of its nullable form. Other types have their system_type_id.
+"""Data type -> TDS type ID of its nullable form.
 
-A column that is not nullable has the type of fixed length: 50 for bit, else the system_type_id [MS-TDS 2.2.5.4].
+For other types, the ID is the system_type_id. A column that is not nullable has a fixed-length type: 50 for
+bit, else the system_type_id [MS-TDS 2.2.5.4].
 """
 _COLLATION_ID, _SORT_ID = 13632521, 52
 """Collation ID and sort order ID of SQL_Latin1_General_CP1_CI_AS, from an example in the documentation."""
@@ -65,7 +69,7 @@ def describe_first_result(
 ) -> tuple[list[Record], list[DescriptionError]]:
     """Return the columns of the first result set of *text*, or error messages.
 
-    The text is run as under SET FMTONLY ON, with NULL as the value of each parameter.
+    The text runs as under SET FMTONLY ON. The value of each parameter is NULL.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     sibling = machine.create_sibling_machine(

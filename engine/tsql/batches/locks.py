@@ -50,16 +50,17 @@ ROW_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 """Requested lock mode on a row -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
 ESCALATION_ROWS: Final = 5_000
-"""Number of row locks of one statement in a table that escalate to a table lock. Documented [DOC: lock
-escalation].
+"""Number of row locks of one statement in one table at which the server locks the whole table.
+
+Documented [DOC: lock escalation].
 """
 
 
 class LockConflictError(Exception):
-    """Error of a statement that must wait for the sessions *spids* before it can lock *place*.
+    """Error of a statement that must wait for other sessions before it can lock an object or row.
 
-    The statement has not changed anything yet. *row*: number of the conflicting row; None for the whole
-    object.
+    The statement has not changed anything yet. *spids*: IDs of the sessions. *row*: number of the
+    conflicting row; None for the whole object.
     """
 
     def __init__(
@@ -180,7 +181,7 @@ def require_row_locks(
 def require_insertion(
     context: StatementContext, object_key: ObjectKey, entries: Iterable[IndexEntry]
 ) -> None:
-    """Raise LockConflictError if another session has locked a key range that contains a new entry."""
+    """Raise LockConflictError if another session has locked a key range that contains an entry to insert."""
     entries = tuple(entries)
     for session in list_other_sessions(context):
         for held in session.row_locks:
@@ -216,13 +217,13 @@ def hold_table_lock(machine: ExecutionMachine, object_key: ObjectKey, mode: str)
 # --- reading -----------------------------------------------------------------------------------------------
 
 DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
-"""Hints that read uncommitted rows without locks."""
+"""Table hints with which a query reads uncommitted rows, without locks."""
 _ISOLATION_LEVEL_HINTS: Final = {
     "UNCOMMITTED": "NOLOCK",
     "READ": "REPEATABLEREAD",
     "SERIALIZABLE": "SERIALIZABLE",
 }
-"""Word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
+"""Last word of the level in SET TRANSACTION ISOLATION LEVEL -> equivalent table hint."""
 
 _LOCK_HINTS: Final = DIRTY_READ_HINTS | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
@@ -424,7 +425,7 @@ def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
     """Return the sort key of deadlock victims: DEADLOCK_PRIORITY, then the amount of log to roll back.
 
-    The lowest key is the victim. Documented [DOC: deadlocks].
+    The session with the lowest key is the victim. Documented [DOC: deadlocks].
     """
     priority = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
     return (
@@ -499,7 +500,10 @@ def is_application_resource(key: ObjectKey) -> bool:
 
 
 def describe_resource(key: ObjectKey) -> str:
-    """Return the resource name as `resource_description` shows it, without the hash."""
+    """Return the name of an application resource as `resource_description` shows it.
+
+    The product adds a hash, which is omitted here.
+    """
     return key[2].rpartition("\n")[2][:32]
 
 
@@ -541,7 +545,10 @@ def add_lock_request(
 def remove_lock_request(
     locks: Iterable[ApplicationLock], released: ApplicationLock
 ) -> tuple[ApplicationLock, ...]:
-    """Return *locks* after the end of one request for *released*. The last request removes the lock."""
+    """Return *locks* with one request fewer for the lock *released*.
+
+    The lock itself is removed with its last request.
+    """
     counted_locks = [replace(lock, count=lock.count - 1) if lock == released else lock for lock in locks]
     return tuple(lock for lock in counted_locks if lock.count)
 

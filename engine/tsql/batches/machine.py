@@ -1,6 +1,6 @@
-"""Interface through which statements use the submission that runs them, and the submission's output.
+"""Interface of a submission for the statements that it runs, and output of the submission.
 
-`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only the interface.
+Statements use only this interface. `SubmissionRunner` (runner.py) is its only implementation.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
 RESULT_CHARACTERS_MAX: Final = 5_000_000
-"""Maximum characters in all result sets of one submission. Assumed: slightly more than the largest set has."""
+"""Maximum number of characters in all result sets of one submission.
+
+Assumed: slightly more than the largest result set has.
+"""
 
 RESULT_CELLS_MAX: Final = 150_000
 """Maximum number of values in all result sets of one submission. Assumed."""
@@ -66,9 +69,10 @@ BATCH_ENDING_ERRORS: Final = frozenset(
 """Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
 CONVERSION_ERRORS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Conversion errors that end the batch and the transaction, or doom the transaction in a TRY block (3930, 3998).
+"""Conversion errors that end the batch and the transaction.
 
-Seen in public client output for 245 and 8169; the others are derived.
+In a TRY block, they doom the transaction instead (3930, 3998). Seen in public client output for 245 and
+8169; the others are derived.
 """
 
 FRAME_ENDING_ERRORS: Final = frozenset(
@@ -81,7 +85,7 @@ FRAME_ENDING_ERRORS: Final = frozenset(
 """Compilation errors that end the batch or the text of an EXEC."""
 
 STATEMENT_ENDING_ERRORS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
-"""Errors about rows that terminate only the statement. The message about the termination (3621) follows."""
+"""Errors about rows that terminate only the statement. Message 3621 about the termination follows."""
 
 RUN_TIME_ERRORS: Final = frozenset(
     {
@@ -89,14 +93,17 @@ RUN_TIME_ERRORS: Final = frozenset(
         8170, 9400, 9819, 13607, 13608, 13609, 13611, 13623, 13624, 13625,
     }
 )  # fmt: skip
-"""Errors about values. A SELECT with such an error has already returned its columns."""
+"""Errors about values. A SELECT that fails with one has already returned its column names."""
 
 VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
-"""Errors about values. The message about the terminated statement (3621) follows, except in a SELECT."""
+"""Errors about values that terminate a statement which changes data.
+
+Message 3621 about the termination follows them. It does not follow in a SELECT.
+"""
 
 
 class SubmissionOutput:
-    """Running submission with its connection, and the messages and result sets that it adds."""
+    """Output of a running submission: messages, result sets, row counts and changes of its session."""
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: WorkMeter) -> None:
         self.world = world
@@ -149,7 +156,7 @@ class SubmissionOutput:
             self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT_TEXT, self.session.server))
 
     def append_numbered_message(self, number: int, *arguments: object, state: int = 1) -> None:
-        """Append the message with *number*, at its own severity."""
+        """Append the message *number* with the severity that the product defines for it."""
         severity, text = fill_message(number, *arguments, version=self.context.version)
         self.append_message(text, number, severity, state, self.line)
 
@@ -161,7 +168,10 @@ class SubmissionOutput:
             self.append_message(text, rows=count)
 
     def record_completion(self, rows: int | None = None, status: int | None = None) -> None:
-        """Record the completion of a statement for drivers. NOCOUNT suppresses a completion without *status*."""
+        """Record the completion of a statement for drivers.
+
+        *status*: return code of a procedure. Without it, NOCOUNT suppresses the completion.
+        """
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_ITEMS_MAX:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
@@ -192,7 +202,10 @@ class SubmissionOutput:
         self.append_message(f"{NOT_SIMULATED_PREFIX}{feature}", severity=10)
 
     def report_partly_simulated(self, notice: str) -> None:
-        """Report once per submission, not as an error, that a part of a statement is not simulated."""
+        """Report that a part of a statement is not simulated.
+
+        *notice*: text of the report. It is not an error, and appears once per submission.
+        """
         text = f"{NOT_SIMULATED_PREFIX}{notice}"
         if all(message.text != text for message in self.messages):
             self.append_message(text)
@@ -243,10 +256,13 @@ class SubmissionOutput:
 
 
 _TEXT_QUOTING_ERRORS: Final = frozenset({102, 155, 156, 308})
-"""Errors that quote a word of the text."""
+"""Errors whose message quotes a word of the batch, in the spelling of the batch."""
 
 _FOLLOWING_ERRORS: Final = frozenset({1750, 3727, 4916})
-"""Messages after an error that clients receive with severity 16, state 0. Seen in public client output."""
+"""Messages that follow an error. Clients receive them with severity 16 and state 0.
+
+Seen in public client output.
+"""
 
 _OUTPUT_LIMIT_TEXT: Final = (
     f"Not simulated: more than {OUTPUT_ITEMS_MAX} messages and results of one submission, "
@@ -284,7 +300,10 @@ CHANGING_STATEMENTS_MAX: Final = 5_000
 
 
 class ExecutionMachine(SubmissionOutput):
-    """Interface for the execution of a submission. The attributes `run` and `session` contain the result."""
+    """Interface for the execution of a submission.
+
+    After the execution, the attributes `run` and `session` contain the changed submission and session.
+    """
 
     def __init__(self, world: World, run: Submission, session: SqlSession, meter: WorkMeter) -> None:
         """Create a machine. *meter* counts its work."""
@@ -336,13 +355,19 @@ class ExecutionMachine(SubmissionOutput):
 
     @abstractmethod
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
+        """Pass an error of the running statement to the CATCH block, or report it to the client.
+
+        A reported error can end the batch; with *ends_batch*, it always does.
+        """
 
     @abstractmethod
     def handle_errors(
         self, errors: list[CaughtError], ends_batch: bool = False, can_abort: bool = True
     ) -> None:
-        """Pass errors to the CATCH block, or report them. *can_abort*: XACT_ABORT applies if it is ON."""
+        """Pass errors to the CATCH block, or report them to the client.
+
+        *ends_batch*: reported errors end the batch. *can_abort*: XACT_ABORT also applies, if it is ON.
+        """
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
@@ -385,7 +410,7 @@ class ExecutionMachine(SubmissionOutput):
         """Return the column names and the rows of the plan's result."""
 
     def wait(self, reason: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
-        """Let the submission wait until *due_tick*. *reason*: see Submission.waiting."""
+        """Let the submission wait until *due_tick*. *reason* and *pending*: see Submission."""
         number = self.world.next_id()
         self.run = replace(self.run, waiting=reason, due_tick=due_tick, wait_id=number, pending=pending)
 
@@ -400,7 +425,11 @@ class ExecutionMachine(SubmissionOutput):
         procedure: str = "",
         levels: int = 1,
     ) -> None:
-        """Run *text* (of a procedure or dynamic SQL) before the rest of the batch, in *database* if given."""
+        """Run the text of a procedure or of dynamic SQL before the rest of the batch.
+
+        *database*: database in which the text runs (default: the current one). The other parameters are
+        fields of Frame.
+        """
         target = self.context.open_database(database) if database else ""
         if len(self.scopes) > PROCEDURE_NESTING_MAX:
             raise SqlError(217, PROCEDURE_NESTING_MAX)
@@ -434,14 +463,17 @@ class ExecutionMachine(SubmissionOutput):
 
     @property
     def capture_target(self) -> str:
-        """Return the target table (and columns) of the enclosing INSERT … EXEC; empty without INSERT … EXEC."""
+        """Return the target table (and columns) of the enclosing INSERT … EXEC; empty without one."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
 
     @property
     def checks_permissions(self) -> bool:
-        """Return whether the login needs permissions on the used objects: not in a procedure or view that dbo owns."""
+        """Return whether the login needs permissions on the objects that the statement uses.
+
+        It needs none in a procedure or view that dbo owns, and none as a member of sysadmin.
+        """
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not is_sysadmin(self.context)
 
@@ -454,7 +486,7 @@ class ExecutionMachine(SubmissionOutput):
 
     @property
     def scope(self) -> ExecutionScope:
-        """Return the scope of the running frame."""
+        """Return the running frame in its mutable form."""
         return self.scopes[-1]
 
     def resolve_value(self, value: s.Value) -> Scalar:
@@ -466,7 +498,10 @@ class ExecutionMachine(SubmissionOutput):
         return to_text(self.resolve_value(value))
 
     def set_variable(self, name: str, value: Scalar, source: SqlType | None = None) -> None:
-        """Assign *value*, converted to the variable's type. *source*: type of *value*. Raise 137 if unknown."""
+        """Assign *value*, converted to the variable's type. *source*: type of *value*.
+
+        Raise 137 for an undeclared variable.
+        """
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
@@ -495,7 +530,10 @@ class ExecutionMachine(SubmissionOutput):
         return build_settings(self.session.options)
 
     def get_variable_type(self, name: str) -> SqlType | None:
-        """Return the type of a variable; None if it is undeclared, or a sql_variant without a value."""
+        """Return the type of a variable.
+
+        Return None for an undeclared variable, and for a sql_variant without a value.
+        """
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
@@ -573,7 +611,10 @@ _COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
 """Class of a statement -> command in sys.dm_exec_requests."""
 
 PAGE_CHECK_COMMANDS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
-"""DBCC commands that read pages, DBCC TABLE CHECK in sys.dm_exec_requests. Known from public output."""
+"""DBCC commands that read pages. sys.dm_exec_requests shows them as DBCC TABLE CHECK.
+
+Known from public output.
+"""
 
 _TRANSACTION_COMMANDS: Final = {
     "COMMIT": "COMMIT TRANSACTION",

@@ -244,10 +244,10 @@ def _show_oldest_transaction(machine: ExecutionMachine, arguments: Arguments) ->
 
 
 def _shrink_file(machine: ExecutionMachine, arguments: Arguments) -> None:
-    """Execute DBCC SHRINKFILE: (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
+    """Execute DBCC SHRINKFILE: (file, size in MB) for the log, (file, EMPTYFILE) for an added data file.
 
-    Raises 7992 for a read-only database, 8985 for an unknown file, 2555 for the first data file [DOC: DBCC
-    SHRINKFILE; Database Engine events and errors].
+    Raises 7992 for a read-only database, 8985 for an unknown file, and 2555 for the first data file. [DOC:
+    DBCC SHRINKFILE; Database Engine events and errors]
     """
     database = machine.context.open_database(machine.session.database)
     if statement_gate.is_read_only(machine.context, database):
@@ -329,8 +329,8 @@ def _show_user_options(machine: ExecutionMachine, arguments: Arguments) -> None:
 def _execute_checkident(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
-    The next inserted row gets *value* if the table never had a row; otherwise, it gets the value after
-    *value*. Raises 2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC
+    After RESEED, the next inserted row gets *value* if the table never had a row, otherwise the value after
+    it. Raises 2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC
     CHECKIDENT].
     """
     name, *arguments_left = (to_text(argument) for argument in arguments)

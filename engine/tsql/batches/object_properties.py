@@ -78,7 +78,10 @@ def evaluate_objectpropertyex(context: StatementContext, number: Scalar, propert
 
 
 def _evaluate_property(context: StatementContext, row: catalog.Record, value: str) -> Scalar:
-    """Return the property of the object *row* that the expression *value* in object_properties.tsv describes."""
+    """Return the property value of the object *row*.
+
+    *value*: expression in object_properties.tsv that describes the property.
+    """
     number = row["object_id"]
     if value == "NULL":
         return None
@@ -100,7 +103,10 @@ def _get_owner(context: StatementContext, row: catalog.Record) -> Scalar:
 
 
 def _build_row_property(view: str, matches: Callable[[catalog.Record], object]) -> Callable[..., Scalar]:
-    """Build a property function that returns 1 if *matches* is true for a row of the object in *view*."""
+    """Build a function that evaluates a property of an object from its rows in *view*.
+
+    The function returns 1 if *matches* is true for one of the rows, otherwise 0.
+    """
 
     def compute(context: StatementContext, row: catalog.Record) -> Scalar:
         return int(any(matches(r) for r in _list_own_rows(context, view, row)))

@@ -31,7 +31,10 @@ from engine.tsql.scalars.types import NULL
 
 
 class UserProcedure(Struct, frozen=True):
-    """Stored procedure that a script has created. *body* begins on the same line as in the batch."""
+    """Stored procedure that a script has created.
+
+    *body* begins with line breaks, so that its lines have the same numbers as in the batch.
+    """
 
     parameters: tuple[ProcedureParameter, ...]
     body: str
@@ -73,7 +76,8 @@ class UserFunction(Struct, frozen=True):
     body: str = ""
     """Body from BEGIN to END; empty if the function has none.
 
-    With a body, *returned* is empty, or the table variable that collects the result rows.
+    With a body, *returned* is empty for a scalar function. Otherwise, it is the table variable that
+    collects the result rows.
     """
 
 
@@ -123,10 +127,13 @@ class StoredObject(Struct, frozen=True):
 # --- committed objects -----------------------------------------------------------------------------------
 
 CACHED_STATES_MAX: Final = 16
-"""Maximum number of database states with cached objects. Assumed: those of a few copies and their backups."""
+"""Maximum number of database states whose objects are cached.
+
+Assumed: enough for a few copies of a database and their backups.
+"""
 
 _OBJECTS_BY_COMMIT: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
-"""Cache of the objects after a commit, least recently added first."""
+"""Cache of the objects in a database after each commit; the entry added first is evicted first."""
 
 
 def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]:
@@ -221,7 +228,7 @@ def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
 
 
 def list_writing_sessions(context: StatementContext) -> Iterator[SqlSession]:
-    """Yield the other connections to this server that have uncommitted changes."""
+    """Yield the sessions of other connections to this server that have uncommitted changes."""
     for _, session in context.list_sessions():
         if session.spid != context.session.spid and session.writes:
             yield session
@@ -309,7 +316,7 @@ def locate_object(
 ) -> tuple[ObjectKey, StoredObject | None]:
     """Return the key of the object with that name, and the object; None if it does not exist.
 
-    The name `sp_…` is also looked up in master.
+    A name that begins with `sp_` is also looked up in master.
     """
     object_key = resolve_object_key(context, parts)
     stored_object = read_object(context, object_key, include_other_sessions=include_other_sessions)
@@ -592,5 +599,5 @@ def list_temporary_tables(context: StatementContext) -> Iterator[tuple[str, int,
 
 
 def compute_object_id(name: str) -> int:
-    """Return the object ID of a key. The same key always has the same ID."""
+    """Return the object ID for a name or an object key. The same text always has the same ID."""
     return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF

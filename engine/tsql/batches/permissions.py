@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 def execute_as(machine: ExecutionMachine, statement: s.ExecuteAsStatement) -> None:
     """Execute EXECUTE AS: impersonate a login, or a user of the current database.
 
-    Raise 15406 or 15517 if it does not exist or if IMPERSONATE is not granted. [DOC: EXECUTE AS]
+    If the login or user does not exist, or IMPERSONATE is not granted, raise 15406 (login) or 15517 (user).
+    [DOC: EXECUTE AS]
     """
     context, session = machine.context, machine.session
     server = statement.kind == "LOGIN"
@@ -91,7 +92,7 @@ def _can_impersonate(context: StatementContext, kind: str, name: str) -> bool:
 def execute_revert(machine: ExecutionMachine) -> None:
     """Execute REVERT: return to the security context before the last EXECUTE AS, if any.
 
-    Raise 15199 in another database.
+    Raise 15199 if the current database is not the one in which EXECUTE AS USER was executed.
     """
     session = machine.session
     if not session.callers:
@@ -152,7 +153,7 @@ def change_permissions(machine: ExecutionMachine, statement: s.PermissionStateme
 
 
 def _check_object_permissions(context: StatementContext, statement: s.PermissionStatement) -> None:
-    """Raise 4606 for a permission that the type of the object does not have [DOC: GRANT object permissions]."""
+    """Raise 4606 for a permission that objects of this type do not have [DOC: GRANT object permissions]."""
     item = objects.find_object(
         context, tuple(part.strip("[]") for part in statement.name.split(".")), waits=False
     )
@@ -195,7 +196,10 @@ def drop_login(machine: ExecutionMachine, name: str) -> list[Message]:
 
 
 def run_role_statement(machine: ExecutionMachine, statement: s.ChangeRoleStatement) -> list[Message]:
-    """Execute a statement about roles. ADD MEMBER and DROP MEMBER raise 102 before 2012 [DOC: ALTER ROLE]."""
+    """Execute a statement about roles.
+
+    Before SQL Server 2012, ADD MEMBER and DROP MEMBER raise 102 [DOC: ALTER ROLE].
+    """
     if statement.member and machine.context.version < 2012:
         raise SqlError(102, statement.verb_of_member)
     return change_role(machine, statement)
@@ -271,7 +275,11 @@ def _build_server_permission_rule(permission: str, number: int, *arguments: obje
 def _build_named_permission_rule(
     permission: str, verb: str, kind: str, field: str = "name"
 ) -> PermissionRule:
-    """Build a rule that raises 15151 if the login lacks *permission* on the server."""
+    """Build a rule that raises 15151 if the login lacks *permission* on the server.
+
+    *verb* and *kind*: words of the message, such as "drop" and "login". *field*: field of the statement
+    that contains the object's name.
+    """
 
     def check(machine: ExecutionMachine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
@@ -477,7 +485,10 @@ PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
     s.PermissionStatement: _check_grant_permission,
     s.ChangeRoleStatement: _check_role_change,
 }
-"""Statement -> rule that checks a login outside sysadmin. [DOC: each statement's page]"""
+"""Class of a statement -> rule that checks whether a login outside sysadmin may execute it.
+
+[DOC: each statement's page]
+"""
 
 PUBLIC_STATEMENTS: Final = (
     s.QueryStatement, s.UseStatement, s.ExecuteProcedureStatement, s.ExecuteDynamicSqlStatement,

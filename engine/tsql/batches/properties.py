@@ -99,7 +99,7 @@ def _evaluate_serverproperty(context: StatementContext, name: Scalar) -> Scalar:
 
 
 def _evaluate_connectionproperty(context: StatementContext, name: Scalar) -> Scalar:
-    """Evaluate CONNECTIONPROPERTY: a column of sys.dm_exec_connections for the connection itself.
+    """Evaluate CONNECTIONPROPERTY: return a column of sys.dm_exec_connections for the own connection.
 
     [DOC: CONNECTIONPROPERTY]
     """
@@ -176,7 +176,7 @@ _STATE_PROPERTIES: Final = {
     "isemergencymode": "EMERGENCY", "isinload": "RESTORING", "isinrecovery": "RECOVERING", "isoffline": "OFFLINE",
     "issuspect": "SUSPECT", "isnotrecovered": "RECOVERY_PENDING",
 }  # fmt: skip
-"""Property of DATABASEPROPERTY -> state of the database for which it is 1."""
+"""Property of DATABASEPROPERTY -> database state in which its value is 1."""
 
 
 def _evaluate_databaseproperty(context: StatementContext, database: Scalar, name: Scalar) -> Scalar:
@@ -232,7 +232,7 @@ def _evaluate_loginproperty(context: StatementContext, login: Scalar, name: Scal
 
 
 def _list_columns(context: StatementContext, number: Scalar) -> list[catalog.Record]:
-    """Return the columns of the table or view with an object ID. System views are included."""
+    """Return the columns of the table or view (including system views) with the object ID *number*."""
     rows = [row for row in catalog.list_view_rows(context, "sys.columns") if row["object_id"] == number]
     if rows:
         return rows
@@ -413,7 +413,8 @@ def _build_identity_function(
 ) -> Callable[[StatementContext, Scalar], Scalar]:
     """Build a T-SQL function such as IDENT_CURRENT.
 
-    *compute* gets (seed, increment) of the table's identity column and the column's next value.
+    *compute* returns the value of the function. Its arguments are (seed, increment) of the table's identity
+    column, and the next identity value.
     """
 
     def evaluate(context: StatementContext, table: Scalar) -> Scalar:

@@ -61,7 +61,7 @@ _MISSING_OUTPUT_TABLES: Final = {"insert": "deleted", "delete": "inserted"}
 
 
 def _find_source_columns(output: s.OutputClause) -> tuple[str, ...]:
-    """Return the columns in an OUTPUT clause that belong to a source table [DOC: OUTPUT clause]."""
+    """Return the columns of source tables that an OUTPUT clause uses [DOC: OUTPUT clause]."""
     tokens = tokenize(output.columns)
     found: dict[str, None] = {}
     for before, table, dot, column, after in zip(
@@ -84,7 +84,7 @@ def _find_source_columns(output: s.OutputClause) -> tuple[str, ...]:
 def _check_output_tables(kind: str, output: s.OutputClause) -> None:
     """Raise 4104 if the OUTPUT clause uses a table that the statement does not have.
 
-    This happens before any row changes.
+    The error occurs before any row changes.
     """
     tokens = tokenize(output.columns)
     for index in range(len(tokens) - 2):
@@ -101,7 +101,8 @@ def _execute_output(
 ) -> None:
     """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement.
 
-    *source_columns*: types of the columns of source tables, whose values are machine.output_values.
+    *source_columns*: column of a source table -> its type. machine.output_values contains the values of
+    these columns.
     """
     columns = sources.require_changeable_table(machine, target).columns
     width = len(columns)
@@ -152,7 +153,10 @@ def _execute_output(
 
 
 def _build_source_tables(rows: list[Row], source_columns: dict[str, SqlType | None]) -> dict[str, Table]:
-    """Return the columns of source tables in an OUTPUT clause as tables, by their qualifiers."""
+    """Return qualifier -> table that contains the source columns which the OUTPUT clause uses.
+
+    *rows*: values of *source_columns* for each affected row.
+    """
     columns_by_table: dict[str, list[tuple[int, ColumnDefinition]]] = {}
     for index, (text, kind) in enumerate(source_columns.items()):
         table, _, column, _ = tokenize(text)
@@ -169,9 +173,9 @@ def _build_source_tables(rows: list[Row], source_columns: dict[str, SqlType | No
 
 
 _ACTION_COLUMN: Final = "$action"
-"""Column of inserted and deleted for $action."""
+"""Name of the column with the value of $action in the tables inserted and deleted."""
 _ROW_COLUMN: Final = "$place"
-"""Column of inserted and deleted with the number of the affected row."""
+"""Name of the column with the number of the affected row in the tables inserted and deleted."""
 
 
 def _execute_select(machine: ExecutionMachine, plan: QueryPlan) -> None:
@@ -307,9 +311,9 @@ def _convert_for_target(
 def _fill_defaults(
     machine: ExecutionMachine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
-    """Return the rows, in which column defaults replace DEFAULT.
+    """Return the rows, with each DEFAULT replaced by the default value of its column.
 
-    The first *prefix_count* values of a row do not belong to columns.
+    *named*: columns of the INSERT. The first *prefix_count* values of a row do not belong to columns.
     """
     assert plan.target is not None
     defaults_by_name = {
@@ -331,7 +335,7 @@ def _fill_defaults(
 def _select_affected_rows(machine: ExecutionMachine, plan: QueryPlan) -> list[Row]:
     """Return the rows that an UPDATE or DELETE affects.
 
-    The query reads them under update locks [DOC: UPDATE; DELETE].
+    Update locks protect the rows while the query reads them [DOC: UPDATE; DELETE].
     """
     assert plan.target is not None
     if plan.target.read:
@@ -344,7 +348,10 @@ def _select_affected_rows(machine: ExecutionMachine, plan: QueryPlan) -> list[Ro
 
 
 def _split_output_values(machine: ExecutionMachine, rows: list[Row]) -> list[Row]:
-    """Return the rows without the values for OUTPUT, which machine.output_values receives in the order of the rows."""
+    """Return the rows without their last values, which OUTPUT needs.
+
+    Store those values in machine.output_values, in the order of the row numbers.
+    """
     count = machine.output_count
     if not count:
         return rows
@@ -463,7 +470,10 @@ def _execute_truncate(machine: ExecutionMachine, plan: QueryPlan) -> None:
 
 
 def insert_captured_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
-    """Insert the rows of INSERT … EXEC into the target table, in the scope of the calling frame."""
+    """Insert the rows that INSERT … EXEC has captured into its target table.
+
+    The names in *target* are those of the frame that contains the INSERT.
+    """
     depth = next(
         (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)
     )
@@ -477,7 +487,7 @@ def insert_captured_rows(machine: ExecutionMachine, target: str, rows: list[Row]
 
 def _insert_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
     # the text does not contain the rows, so that the number of values is checked here
-    """Insert rows that a procedure has returned into the target of INSERT … EXEC."""
+    """Insert the rows that a procedure has returned into the target table of INSERT … EXEC."""
     has_column_list = target.rstrip().endswith(")")
     plan = plan_statement(
         f"{target} SELECT * FROM captured" if has_column_list else f"{target} DEFAULT VALUES"

@@ -58,13 +58,16 @@ RESOLUTION_WORK_PER_INSTRUCTION: Final = 5
 BINDING_WORK_PER_TEXT: Final = 100
 """Work units of binding the text of an instruction."""
 BINDING_WORK_PER_CHARACTER: Final = 4
-"""Work units per character of that text, the same as when a query runs."""
+"""Work units of binding, per character of the text of an instruction.
+
+The execution of a query costs the same.
+"""
 
 
 def is_only_parsed(machine: ExecutionMachine, scope: ExecutionScope) -> bool:
-    """Return whether SET PARSEONLY is ON for a text.
+    """Return whether SET PARSEONLY is ON for the text of *scope*.
 
-    The option takes effect when the batch with the SET is parsed [DOC: SET PARSEONLY].
+    SET PARSEONLY takes effect when its own batch is parsed, before any statement runs. [DOC: SET PARSEONLY]
     """
     if dict(machine.session.options).get("PARSEONLY") == "ON":
         return True
@@ -77,7 +80,7 @@ def is_only_parsed(machine: ExecutionMachine, scope: ExecutionScope) -> bool:
 
 
 def resolve_next_instruction(machine: ExecutionMachine, scope: ExecutionScope) -> None:
-    """Resolve the names of the next instruction. Append errors to scope.problems."""
+    """Resolve the names of the next instruction. Append errors to `scope.errors`."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
     machine.meter.count_units(RESOLUTION_WORK_PER_INSTRUCTION)
@@ -213,7 +216,7 @@ def _bind_text(machine: ExecutionMachine, scope: ExecutionScope, kind: str, text
 VALID_TEXTS_MAX: Final = 256
 """Maximum number of texts in `_VALID_TEXTS`."""
 _VALID_TEXTS: Final[set[object]] = set()
-"""Texts without tables and variables that were bound without an error, which therefore need no second check."""
+"""Texts that need no second check: bound without an error, and without tables and variables."""
 
 
 def _get_declared_type(machine: ExecutionMachine, scope: ExecutionScope, name: str) -> SqlType | None:
@@ -223,7 +226,10 @@ def _get_declared_type(machine: ExecutionMachine, scope: ExecutionScope, name: s
 
 
 def _check_target_columns(columns: Columns | None, named: tuple[str, ...]) -> None:
-    """Raise 207 for a column in INSERT or UPDATE that the table does not have."""
+    """Raise 207 if INSERT or UPDATE names a column that the target table does not have.
+
+    *columns*: columns of the table; None if they are unknown.
+    """
     column_names = {column.name.lower() for column in columns or ()}
     for name in named:
         if columns is not None and name.lower() not in column_names:
@@ -240,7 +246,10 @@ _ROWSET_FUNCTIONS: Final = {
     "split_string": "STRING_SPLIT",
     "number_series": "GENERATE_SERIES",
 }
-"""Internal function that returns the rows (apply_rewriting.py) -> table-valued function in error messages."""
+"""Name of an internal function that returns rows -> T-SQL function that messages name.
+
+Defined in apply_rewriting.py.
+"""
 
 
 def check_calls(plan: QueryPlan, version: int) -> None:
@@ -283,7 +292,7 @@ _CALL_PATTERN: Final = re.compile(
     r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
     re.IGNORECASE,
 )
-"""Pattern that every text with a call of a user-defined function contains."""
+"""Pattern that occurs in every text that calls a user-defined function."""
 
 _SOURCE_KEYWORDS: Final = frozenset({"FROM", "JOIN", "APPLY"})
 """Keywords before a table source."""
@@ -337,7 +346,10 @@ def _expand_last_call(machine: ExecutionMachine, text: str, tokens: Sequence[Tok
 
 
 def _is_database_name(machine: ExecutionMachine, tokens: Sequence[Token], schema: int) -> bool:
-    """Return whether a database of this server precedes the schema, which is token number *schema*."""
+    """Return whether the name before the schema is a database of this server.
+
+    *schema*: index of the schema's token.
+    """
     if (
         schema < 2
         or not tokens[schema - 1].is_operator(".")
@@ -348,7 +360,7 @@ def _is_database_name(machine: ExecutionMachine, tokens: Sequence[Token], schema
 
 
 def _can_be_alias(token: Token) -> bool:
-    """Return whether *token* is AS or a possible alias."""
+    """Return whether *token* is AS or a word that can be an alias."""
     return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in RESERVED_WORDS)
 
 
@@ -400,7 +412,7 @@ def _expand_call(
 def _build_rows_query(
     machine: ExecutionMachine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
 ) -> str:
-    """Return a query in parentheses for the rows of a multi-statement table-valued function."""
+    """Return a query in parentheses that returns the rows of a multi-statement table-valued function."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
     returned_table = _run_body(machine, (machine.session.database, *parts)[-3:], function, None)
     assert isinstance(returned_table, Table)
@@ -415,7 +427,10 @@ def _build_rows_query(
 
 
 def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> None:
-    """Raise UnsimulatedFeatureError if *body* could confuse a column in an argument with its own column."""
+    """Raise UnsimulatedFeatureError for an ambiguous column in an argument of a function.
+
+    Inside the body of the function, the column could be confused with a column of the tables there.
+    """
     names = [
         token
         for token in argument
@@ -429,7 +444,7 @@ def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> Non
 
 
 def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
-    """Return the tokens as text on one line, which preserves line numbers in messages.
+    """Return the tokens as text on one line, so that line numbers in messages stay correct.
 
     *values*: texts that replace parameters.
     """
@@ -447,14 +462,16 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
 # An error ends the body and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 
 VALUE_CALL_FUNCTION: Final = "scalar_function_value"
-"""Internal function that replaces a call in an expanded text.
+"""Internal function that replaces a call of a user-defined function in an expanded text.
 
-Its first argument is the encoded name of the called function (format_call). The call's arguments follow.
+Its first argument is the encoded name of the user-defined function (format_call). The arguments of the call
+follow.
 """
 
 ROWS_CALL_FUNCTION: Final = "table_function_rows"
-"""Internal table-valued function that replaces a call of a function that returns a table
-(apply_rewriting.py).
+"""Internal table-valued function that replaces a call of a user-defined one.
+
+It is defined in apply_rewriting.py.
 """
 
 CALL_NAME_SEPARATOR: Final = "\x01"
@@ -465,7 +482,7 @@ FUNCTION_INSTRUCTION_WORK: Final = 10
 
 
 def format_call(machine: ExecutionMachine, parts: Sequence[str], arguments: Sequence[str]) -> str:
-    """Return an internal call of the function *parts*."""
+    """Return the text of an internal call for the user-defined function with the name *parts*."""
     database = parts[0] if len(parts) > 2 else machine.session.database
     name = CALL_NAME_SEPARATOR + CALL_NAME_SEPARATOR.join((database, parts[-2], parts[-1]))
     literal = "N'" + name.replace("'", "''") + "'"
@@ -473,9 +490,9 @@ def format_call(machine: ExecutionMachine, parts: Sequence[str], arguments: Sequ
 
 
 def call_function(machine: ExecutionMachine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
-    """Run a function and return its value, or its rows as JSON. Raises the errors of its body, or 217.
+    """Run a user-defined function and return its value, or its rows as JSON.
 
-    *name*: encoded name of the function (format_call).
+    *name*: encoded name of the function (format_call). Raises the errors of its body, or 217.
     """
     text = to_text(name)
     if not text.startswith(CALL_NAME_SEPARATOR):
@@ -504,9 +521,10 @@ def _run_body(
     function: objects.UserFunction,
     values: Sequence[Scalar] | None,
 ) -> Scalar | Table:
-    """Return the value or the rows of a function. *values*: values of its parameters.
+    """Run the body of a user-defined function. Return its value or its rows.
 
-    If *values* is None, return the function's table without rows.
+    *values*: values of the parameters. If *values* is None, return the function's result table without
+    rows.
     """
     inner = machine.create_sibling_machine(
         Submission(id=0, text="", steps=()),
@@ -548,7 +566,7 @@ def _find_declarations(code: Program) -> Iterator[s.DeclareStatement]:
 
 
 def _run_scope(machine: ExecutionMachine, scope: ExecutionScope, returns: str) -> Scalar:
-    """Execute the instructions of a function's body. Return its value."""
+    """Execute the instructions in the body of a user-defined function. Return the function's value."""
     while scope.position < len(scope.code):
         instruction = scope.code[scope.position]
         scope.position += 1
@@ -577,7 +595,8 @@ def _run_scope(machine: ExecutionMachine, scope: ExecutionScope, returns: str) -
 def call_from_sqlite(machine: ExecutionMachine, arguments: Sequence[Scalar]) -> Scalar:
     """Handle a call of an internal function from SQLite.
 
-    SQLite discards unknown exceptions. The machine therefore stores a lock conflict.
+    SQLite discards exceptions that it does not know. Therefore, a lock conflict is stored in
+    machine.blocked.
     """
     try:
         if arguments[0] == FIRST_RESULT_REQUEST:

@@ -29,7 +29,7 @@ class IndexEntry(Struct, frozen=True):
 
 
 class KeyRange(Struct, frozen=True):
-    """Range of an index: the entries after *low*, up to and including *high*. None means unbounded.
+    """Range of index entries: those after *low*, up to and including *high*. None means unbounded.
 
     [DOC: key-range locking].
     """
@@ -55,7 +55,7 @@ class KeyRange(Struct, frozen=True):
 
 
 INDEX_END: Final = 0
-"""Row number that stands for the end of an index as a lock resource. Rows have higher numbers."""
+"""Row number that represents the end of an index in a lock. Rows have higher numbers."""
 
 
 class ReadRows(Struct, frozen=True):
@@ -63,7 +63,7 @@ class ReadRows(Struct, frozen=True):
 
     rows: frozenset[int]
     matching: frozenset[int]
-    """Numbers of the read rows that satisfy the known conditions."""
+    """Numbers of the read rows that satisfy the conditions that access_paths.py can evaluate."""
     has_index: bool = True
     """True if the query reads an index, False if it scans a heap."""
     ranges: tuple[KeyRange, ...] = ()
@@ -71,11 +71,11 @@ class ReadRows(Struct, frozen=True):
     key-range locking].
     """
     next_keys: frozenset[int] = frozenset()
-    """Numbers of the rows (or INDEX_END) that follow the key ranges."""
+    """Number of the row after each key range, or INDEX_END after the last row."""
 
 
 class RowLocks(Struct, frozen=True):
-    """Locks on rows of a table that the session holds until the end of the transaction (locks.py)."""
+    """Locks of a session on rows of a table, held until the end of the transaction (locks.py)."""
 
     place: tuple[str, str, str]
     mode: str

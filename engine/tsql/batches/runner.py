@@ -1,4 +1,7 @@
-"""Execution of a submission's batches until the submission ends or waits. A waiting submission is data."""
+"""Execution of the batches of a submission until it ends or waits.
+
+While a submission waits, it is stored as plain data.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ from engine.tsql.scalars.types import INT, SqlType, make_nvarchar, make_varchar
 from engine.tsql.scalars.values import Scalar
 
 WORK_PER_INSTRUCTION: Final = 10
-"""Work units (work.py) of an instruction. Measured."""
+"""Work units (work.py) of the execution of an instruction. Measured."""
 SUBMISSION_CONVERSION_WORK: Final = 150
 """Work units of converting a submission to plain data. Measured."""
 COMPILE_ERROR_WORK: Final = 100
@@ -84,9 +87,9 @@ FMTONLY_STATEMENTS: Final = (
     s.DeclareStatement,
     s.UseStatement,
 )
-"""Statements executed under SET FMTONLY ON. Queries and procedures then return only columns. [DOC: SET FMTONLY]
+"""Statements that are executed under SET FMTONLY ON. Queries and procedures return only columns.
 
-Assumed: only the branch whose condition is true is executed.
+[DOC: SET FMTONLY] Assumed: only the branch whose condition is true is executed.
 """
 
 NOT_SIMULATED_ERROR_NUMBER: Final = 50000
@@ -94,7 +97,10 @@ NOT_SIMULATED_ERROR_NUMBER: Final = 50000
 
 
 class SubmissionRunner(ExecutionMachine):
-    """Execution of a submission's instructions. The attributes `run` and `session` contain the result."""
+    """Executor of a submission's instructions.
+
+    After the execution, the attributes `run` and `session` contain the changed submission and session.
+    """
 
     def __init__(
         self,
@@ -138,7 +144,7 @@ class SubmissionRunner(ExecutionMachine):
             self.release_resources()
 
     def _advance_innermost_frame(self, scope: ExecutionScope) -> bool:
-        """Compile, resolve, leave or continue the innermost frame. Return False if the batch waits."""
+        """Compile, resolve, continue or leave the innermost frame. Return False if the batch waits."""
         with self._end_batch_after_internal_error():
             if scope.read is not None:
                 self._compile_frame(scope)
@@ -174,7 +180,10 @@ class SubmissionRunner(ExecutionMachine):
             self._scratch = None
 
     def _end_doomed_transaction(self) -> None:
-        """Roll back a doomed transaction at the batch's end; report 3998 if no error was reported [DOC: TRY…CATCH]."""
+        """Roll back a doomed transaction at the end of the batch [DOC: TRY…CATCH].
+
+        Report 3998 if no error was reported.
+        """
         if self.session.doomed:
             transactions.roll_back_transaction(self)
             if not (self.messages and self.messages[-1].is_error):
@@ -345,7 +354,10 @@ class SubmissionRunner(ExecutionMachine):
             self.change_session(error=266)
 
     def _return_outputs(self, finished_scope: ExecutionScope) -> None:
-        """Assign a frame's return value and outputs to the caller's variables. Raises an error for unfit values."""
+        """Assign a frame's return value and outputs to variables of the calling frame.
+
+        Raise an error for a value that does not fit its variable.
+        """
         scope = self.scopes[-1]
         if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
@@ -373,7 +385,10 @@ class SubmissionRunner(ExecutionMachine):
     # -- errors
 
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
+        """Pass an error of the running statement to the CATCH block, or report it to the client.
+
+        A reported error can end the batch; with *ends_batch*, it always does.
+        """
         errors = self.build_errors(problem, self.line if line is None else line)
         server = self.session.server
         for error in errors:
@@ -384,7 +399,10 @@ class SubmissionRunner(ExecutionMachine):
     def handle_errors(
         self, errors: list[CaughtError], ends_batch: bool = False, can_abort: bool = True
     ) -> None:
-        """Pass errors to the CATCH block, or report them. *can_abort*: XACT_ABORT applies if it is ON."""
+        """Pass errors to the CATCH block, or report them to the client.
+
+        *ends_batch*: reported errors end the batch. *can_abort*: XACT_ABORT also applies, if it is ON.
+        """
         worst = max(error.severity for error in errors)
         # Compilation errors bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in FRAME_ENDING_ERRORS)
@@ -441,7 +459,10 @@ class SubmissionRunner(ExecutionMachine):
             transactions.roll_back_transaction(self)
 
     def _jump_to_catch(self, error: CaughtError, innermost_depth: int) -> bool:
-        """Continue at the CATCH block around frame *innermost_depth* or an outer frame. Return False if none exists."""
+        """Continue at the CATCH block of frame *innermost_depth*, or else of a frame that encloses it.
+
+        Return False if there is no such CATCH block.
+        """
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost_depth, -1, -1):
             scope = self.scopes[depth]
@@ -533,7 +554,10 @@ class SubmissionRunner(ExecutionMachine):
         )
 
     def _find_columns(self, ref: TableRef) -> Columns | None:
-        """Return the columns of a table; None if they are unknown. Raise 208 or similar if it does not exist."""
+        """Return the columns of a table; None if they are unknown.
+
+        Raise 208 or a similar error if the table does not exist.
+        """
         try:
             return sources.describe_columns(self, ref)
         except UnsimulatedFeatureError:
@@ -593,5 +617,8 @@ class SubmissionRunner(ExecutionMachine):
 
 
 def _ends_transaction(error: CaughtError) -> bool:
-    """Return whether an error ends the transaction: a conversion error, or CREATE TABLE for an existing name."""
+    """Return whether an error ends the transaction.
+
+    These errors are conversion errors, and the error of CREATE TABLE for an existing name.
+    """
     return error.number in CONVERSION_ERRORS or (error.number, error.state) == (2714, 6)

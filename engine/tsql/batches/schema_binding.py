@@ -1,4 +1,4 @@
-"""Rules of WITH SCHEMABINDING for names, DROP and ALTER, and the statements that change schemas.
+"""Rules of WITH SCHEMABINDING for names, DROP and ALTER, and execution of statements that change schemas.
 
 [DOC: CREATE VIEW; CREATE FUNCTION]
 """
@@ -55,7 +55,10 @@ def check_object_unbound(context: StatementContext, verb: str, parts: tuple[str,
 
 
 def is_schema_bound(context: StatementContext, parts: tuple[str, ...], column: str = "") -> bool:
-    """Return whether a schema-bound module uses the object, or its *column* if given."""
+    """Return whether a schema-bound module uses the object.
+
+    With *column*, return whether a schema-bound module uses that column of the object.
+    """
     return any(
         not column or contains_identifier(tokens, column) for _, tokens in _find_bound_modules(context, parts)
     )

@@ -1,4 +1,7 @@
-"""Sources of a query by name: tables and views of scripts, temp tables, catalog views and remote tables."""
+"""Sources that queries name: user tables and views, temp tables, catalog views and remote tables.
+
+This module also stores changed tables.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,10 @@ fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_hand
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
 UNSIMULATED_TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
-"""Table-valued functions of the product that are not simulated. dm_… functions have a view schema instead.
+"""Table-valued functions of the product that are not simulated.
 
-Documented [DOC: rowset functions].
+Functions dm_… are not listed here, because they are described like views. Documented [DOC: rowset
+functions].
 """
 
 WORK_PER_INSERTED_ROW: Final = 3
@@ -117,11 +121,11 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
 
 
 _BINDING_ERRORS: Final = frozenset({207, 208, 4104})
-"""Errors in the query of a view after which 4413 names the view."""
+"""Errors in a view's query after which message 4413 follows. It names the view."""
 
 
 def _restrict_to_own_session(context: StatementContext, view: catalog.CatalogView) -> catalog.CatalogView:
-    """Return a view that shows only the connection's own session if the login lacks VIEW SERVER STATE."""
+    """Return the view. It shows only the connection's own session if the login lacks VIEW SERVER STATE."""
     rows, column = view.rows, SESSION_ID_COLUMNS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
@@ -356,7 +360,7 @@ def find_user_table(machine: ExecutionMachine, ref: TableRef) -> Table | None:
 
 
 def _compute_view_rows(machine: ExecutionMachine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
-    """Return the columns and rows of a view, which a separate scratch database computes."""
+    """Return the columns and rows of a view. A separate scratch database computes them."""
     machine.meter.count_units(SCRATCH_OPENING_WORK)
     scratch = open_scratch_database(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
@@ -376,7 +380,7 @@ def _compute_view_rows(machine: ExecutionMachine, view: objects.UserView) -> tup
 def require_changeable_table(machine: ExecutionMachine, ref: TableRef) -> Table:
     """Return the table that *ref* names if a statement may change it.
 
-    Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
+    Raises 208 or 1087 for a missing table, 259 for a system view, or UnsimulatedFeatureError.
     """
     user_object = _find_user_object(machine, ref)
     if isinstance(user_object, Table):
@@ -407,7 +411,10 @@ def store_table(machine: ExecutionMachine, ref: TableRef, new_table: Table) -> N
 def change_table(
     machine: ExecutionMachine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
-    """Store *new_table*, which differs from *old_table* in its rows, and return it. Raises constraint errors."""
+    """Store *new_table*, which differs from *old_table* only in its rows. Return the stored table.
+
+    Raises constraint errors.
+    """
     require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
     store_table(machine, ref, new_table)
@@ -415,9 +422,10 @@ def change_table(
 
 
 def qualify_error_table_name(machine: ExecutionMachine, ref: TableRef, problem: SqlError) -> None:
-    """Add the database and schema to the table name in error 515.
+    """Add the qualified table name to the error of a data change.
 
-    Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
+    Error 515 gets the database and schema. From SQL Server 2019 on, error 8152 can become 2628, which also
+    names the table. Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
     """
     if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
         raise UnsimulatedFeatureError(
@@ -476,9 +484,10 @@ def insert_rows(machine: ExecutionMachine, ref: TableRef, columns: tuple[str, ..
 def _consume_identity_values(
     ref: TableRef, start: Table, columns: tuple[str, ...], rows: int, number: int
 ) -> tuple[TableRef, Table] | None:
-    """Return the table with the next identity value after an INSERT that a constraint refused.
+    """Return (*ref*, table with a higher next identity value) after a failed INSERT.
 
-    A failed statement does not return its identity values [DOC: IDENTITY property, Remarks].
+    A statement that a constraint refuses does not give back its identity values [DOC: IDENTITY property,
+    Remarks]. Return None if the INSERT used none.
     """
     identity = next((column for column in start.columns if column.identity is not None), None)
     if number not in (515, 547, 2601, 2627) or identity is None or identity.identity is None:
@@ -489,9 +498,10 @@ def _consume_identity_values(
 
 
 def make_hidden_name(name: str, depth: int) -> str:
-    """Return the key of a caller's temp table while a frame at *depth* has a table of the same name.
+    """Return the key under which a caller's temp table is hidden.
 
-    [DOC: CREATE TABLE, temporary tables].
+    It is hidden while a frame at *depth* has a temp table of the same name. [DOC: CREATE TABLE, temporary
+    tables].
     """
     return f"{name}\n{depth}"
 
@@ -499,7 +509,11 @@ def make_hidden_name(name: str, depth: int) -> str:
 def restore_temp_tables(
     current: tuple[tuple[str, Table], ...], names: tuple[str, ...]
 ) -> tuple[tuple[str, Table], ...]:
-    """Return the temp tables of a caller, which had *names* before the call, as its frame sees them again."""
+    """Return the temp tables of a calling frame after the called frame has ended.
+
+    Hidden tables get their own names again. *current*: temp tables of the session. *names*: names of the
+    caller's temp tables before the call.
+    """
     tables_by_name = dict(current)
     restored: list[tuple[str, Table]] = []
     for name in names:

@@ -1,4 +1,7 @@
-"""Execution of each kind of statement. Functions of the protocol execute statements that change the world."""
+"""Execution of each kind of statement.
+
+Functions in engine/protocol execute the statements that change the world.
+"""
 
 from collections.abc import Callable
 from typing import Final
@@ -83,7 +86,7 @@ CURRENT_DATABASE_VERSION: Final = 2012
 
 
 def _replace_current_database(machine: ExecutionMachine, statement: s.Statement) -> s.Statement:
-    """Return the statement. ALTER DATABASE CURRENT gets the name of the current database."""
+    """Return the statement. In ALTER DATABASE CURRENT, insert the name of the current database."""
     if not isinstance(statement, s.DatabaseStatement) or machine.context.version < CURRENT_DATABASE_VERSION:
         return statement
     if statement.database != "CURRENT":
@@ -156,7 +159,10 @@ UNCHANGEABLE_OPTIONS: Final = {
 """
 
 UNCHANGED_MODES: Final = frozenset({"MULTI_USER", "READ_WRITE"})
-"""Options that model and msdb always have, because no simulated statement changes them."""
+"""Values of ALTER DATABASE options that model and msdb always have.
+
+No simulated statement can change them.
+"""
 
 
 def _set_option(machine: ExecutionMachine, statement: s.SetDatabaseOptionStatement) -> Outcome:
@@ -514,8 +520,8 @@ SESSIONS_MAX: Final = 32767
 def _execute_kill(machine: ExecutionMachine, statement: s.KillStatement) -> None:
     """Execute KILL: end the connection of another window or of an application.
 
-    Raise 6104 for its own session, 6106 for an unknown session, 6107 for a system session. WITH STATUSONLY
-    reports 6120, because a simulated rollback takes no time.
+    Raise 6104 for the connection's own session, 6106 for an unknown session, 6107 for a system session.
+    WITH STATUSONLY reports 6120, because a simulated rollback takes no time.
     """
     number = machine.resolve_value(statement.spid)
     if not isinstance(number, int) and not to_text(number).isdigit():
@@ -589,4 +595,4 @@ LANGUAGE_HANDLERS: Final[dict[type[s.Statement], StatementHandler[ExecutionMachi
     s.RevertStatement: _execute_revert,
     s.UnsimulatedStatement: _raise_not_simulated,
 }
-"""Statement of the language itself, such as a query or DECLARE -> function that executes it."""
+"""Class of a statement that this package executes itself, such as a query or DECLARE -> function."""

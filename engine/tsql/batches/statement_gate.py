@@ -44,7 +44,7 @@ GATE_STATES: Final = {
     "emergency": "EMERGENCY",
     "offline": "OFFLINE",
 }
-"""Row of the table -> meaning of the row."""
+"""Row of GATE_TABLE: state of a database -> meaning of the state."""
 
 GATE_TABLE: Final = """
            use  write file rename option alone access mode state owner session backup tail restore drop detach snap path
@@ -93,13 +93,13 @@ STATEMENT_KINDS: Final = {
     "snap": "CREATE DATABASE AS SNAPSHOT OF",
     "path": "ALTER DATABASE MODIFY FILE with FILENAME alone",
 }
-"""Column of the table -> meaning of the column."""
+"""Column of GATE_TABLE: kind of statement -> statements of this kind."""
 
 IN_USE_ERRORS: Final = {"restore": 3101, "tail": 3101, "drop": 3702, "detach": 3703, "rename": 5030}
-"""Kind of statement -> error while a connection uses the database. Errors of the table take precedence.
+"""Kind of statement -> error while a connection uses the database.
 
-A RESTORE raises 3102 if its own connection uses the database. A connection may rename the database that it
-uses.
+Errors of GATE_TABLE take precedence. A RESTORE raises 3102 if its own connection uses the database. A
+connection may rename the database that it uses.
 """
 
 _TRAILING_MESSAGES: Final = {
@@ -115,11 +115,14 @@ _ERROR_ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     3701: lambda name: ("drop", "database", name),
     3703: lambda name: ("database", name),
 }
-"""Error number -> function that builds its arguments from the database name. Other errors have only the name."""
+"""Error number -> function that builds the arguments of the error from the database name.
+
+The only argument of all other errors is the database name.
+"""
 
 
 _FINAL_ERRORS: Final = frozenset({924, 5030})
-"""Errors that no further message follows, except in a backup."""
+"""Errors after which no further message follows, except in a backup."""
 
 
 def _list_trailing_messages(number: int, kind: str) -> tuple[int, ...]:
@@ -150,7 +153,7 @@ GATE_CELLS: Final = _parse_gate_table()
 
 
 def find_gate_state(context: StatementContext, name: str) -> str:
-    """Return the state (a key of STATES) of a database, as the connection sees it."""
+    """Return the state (a key of GATE_STATES) of a database, as the connection sees it."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
     if context.find_snapshot(name) is not None:
@@ -185,11 +188,14 @@ _STATE_ROWS: Final = {
     DbState.EMERGENCY: "emergency",
     DbState.OFFLINE: "offline",
 }
-"""Database state -> row of the table, for copies outside sessions and availability groups."""
+"""Database state -> row of GATE_TABLE.
+
+It applies to copies outside mirroring sessions and availability groups.
+"""
 
 
 def check_database_state(context: StatementContext, kind: str, database: str) -> None:
-    """Raise the error of the table for a statement of *kind* on *database*, if any."""
+    """Raise the error that GATE_TABLE defines for a statement of *kind* on *database*, if any."""
     state = find_gate_state(context, database)
     cell = GATE_CELLS[kind, state]
     if cell == "open":
@@ -217,9 +223,9 @@ def is_read_only(context: StatementContext, database: str) -> bool:
 
 
 def check_target_state(context: StatementContext, parts: tuple[str, ...]) -> None:
-    """Raise the error of the gate for a change of the table *parts*, if any.
+    """Raise the error of the gate for a change of a table, if any.
 
-    Tables in tempdb and table variables can always be changed.
+    *parts*: parts of the table name. Tables in tempdb and table variables can always be changed.
     """
     if parts[-1][:1] not in ("#", "@"):
         check_database_state(
@@ -240,7 +246,7 @@ def is_database_in_use(context: StatementContext, database: str, ignore_own_sess
 
 
 def check_database_not_in_use(context: StatementContext, kind: str, database: str) -> None:
-    """Raise the error for a statement of *kind* if a connection uses the database."""
+    """Raise the error of IN_USE_ERRORS for a statement of *kind* if a connection uses the database."""
     if context.find_copy(database) is None and context.find_snapshot(database) is None:
         return
     database_shown = context.get_spelled_name(database)
@@ -302,7 +308,7 @@ _ACCESS_OPTIONS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
 def get_option_kind(option: str, value: str) -> str:
-    """Return the table column for ALTER DATABASE … SET *option* *value*."""
+    """Return the kind of statement (a key of STATEMENT_KINDS) for ALTER DATABASE … SET *option* *value*."""
     if option in MODE_OPTIONS or option in _STATE_OPTIONS:
         return "mode" if option in MODE_OPTIONS else "state"
     if option in _ACCESS_OPTIONS:
@@ -382,9 +388,10 @@ TARGET_RULES: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, l
         _list_session_targets,
     ),
 }  # fmt: skip
-"""Statement -> function that returns its kinds and databases. Other statements affect no database as a whole.
+"""Class of a statement -> function that returns its targets: kinds of statement with databases.
 
-Changes of objects and rows call `check_target_state` where their table is known (objects.py).
+Other statements affect no database as a whole. Changes of objects and rows call `check_target_state` where
+their table is known (objects.py).
 """
 
 DATABASE_PROCEDURES: Final = {
@@ -394,7 +401,7 @@ DATABASE_PROCEDURES: Final = {
     "sp_changedbowner": ("owner", ""),
     "sp_detach_db": ("detach", "@dbname"),
 }
-"""Procedure that affects a database -> its kind, and the argument that names the database.
+"""Procedure that affects a database -> kind of statement, and argument that names the database.
 
 An empty argument name means the current database.
 """
@@ -489,7 +496,7 @@ def check_procedure(context: StatementContext, name: str, arguments: Mapping[str
 
 
 def _check_target_state(context: StatementContext, kind: str, database: str) -> None:
-    """Raise the gate's error for a statement of *kind* on *database*, if any."""
+    """Raise the error with which the gate refuses a statement of *kind* on *database*, if any."""
     if kind == "restore" and context.session.database.lower() == database.lower():
         raise SqlError(3102, "RESTORE", context.get_spelled_name(database), also=(3013,))
     check_database_state(context, kind, database)
@@ -500,7 +507,10 @@ def _check_target_state(context: StatementContext, kind: str, database: str) -> 
 READ_ONLY_PROCEDURE_PREFIXES: Final = (
     "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
 )  # fmt: skip
-"""Name prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
+"""Name prefixes of procedures that change nothing.
+
+Drivers call some of these procedures between the statements of a program.
+"""
 
 
 def is_read_only_statement(statement: s.Statement | None) -> bool:

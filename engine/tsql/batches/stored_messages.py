@@ -43,7 +43,7 @@ def find_message(world: World, server: str, number: int) -> MessageWording | Non
 
 
 def is_message_logged(world: World, server: str, number: int) -> bool:
-    """Return whether the server writes errors with that number into the ERRORLOG."""
+    """Return whether the server writes errors with the number *number* into the ERRORLOG."""
     row = find_message(world, server, number)
     return row is not None and row.logged
 
@@ -51,9 +51,10 @@ def is_message_logged(world: World, server: str, number: int) -> bool:
 def find_raisable_message(
     world: World, server: str, number: int, severity: int, state: int
 ) -> MessageWording:
-    """Return the message for RAISERROR. Raise 2732 for an invalid number, 18054 for an unknown user message.
+    """Return the message for RAISERROR.
 
-    Raise UnsimulatedFeatureError for a number of the product whose text is not known here.
+    Raise 2732 for an invalid number, 18054 for an unknown user-defined message. Raise
+    UnsimulatedFeatureError for a system message number whose text the simulation does not know.
     """
     if number < FIRST_RAISABLE_NUMBER or number == 50_000:
         raise SqlError(2732, number, FIRST_RAISABLE_NUMBER, 2**31 - 1)

@@ -26,7 +26,7 @@ from engine.tsql.scalars.values import Scalar, to_text
 def list_steps(world: World, server: str, job: str) -> list[StepRow]:
     """Return the steps of a job in order.
 
-    A job from another server has the steps that are stored on that server.
+    If *server* stores no steps of the job, return those of the first other server that does.
     """
     for server_name in (server, *sorted(world.instances)):
         found_rows = [row for row in STEPS.list_rows(world, server_name) if _is_same_text(row["job"], job)]
@@ -136,13 +136,20 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
 
 
 def begin_alert_checks(world: World, server: str) -> None:
-    """Store the current position as the start of a server's event checks. Call this for its first alert."""
+    """Store the current positions, from which the server's events are checked for alerts.
+
+    Call this when the server gets its first alert.
+    """
     if ALERT_POSITIONS.is_empty(world, server):
         ALERT_POSITIONS.add_row(world, server, get_alert_positions(world, server))
 
 
 def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
-    """Return the positions of event checks now: the end of the ERRORLOG and the mirroring states."""
+    """Return the current positions of the alert checks.
+
+    Keys: `tick` and `count` (ERRORLOG lines of this tick), and `trace NAME` with the mirroring state of
+    each database.
+    """
     positions_by_mark: dict[str, Scalar] = {
         f"trace {name}": str(state) for name, state in get_mirroring_states(world, server).items()
     }
@@ -151,7 +158,7 @@ def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
 
 
 def get_mirroring_states(world: World, server: str) -> dict[str, int]:
-    """Return the current number of the mirroring state of each database on the server."""
+    """Return database -> number of its current mirroring state, for the databases on the server."""
     copies = sorted(world.copies.items())
     return {
         database: roles.get_state_id(copy)

@@ -156,7 +156,7 @@ class OperatorRow(TypedDict, total=False):
 
 
 class NotificationRow(TypedDict, total=False):
-    """Assignment of an operator to an alert, which notifies the operator."""
+    """Assignment of an operator to an alert. The alert notifies the operator."""
 
     id: Scalar
     alert_id: Scalar
@@ -232,7 +232,7 @@ class AccessModeRow(TypedDict, total=False):
 
 
 class OptionRow(TypedDict, total=False):
-    """Server option that sp_configure has changed."""
+    """Server option whose value sp_configure has changed."""
 
     id: Scalar
     name: Scalar
@@ -259,13 +259,16 @@ ServerOptionRow = TypedDict(
 """Options of a linked server. The names of some options contain spaces."""
 
 AlertPositionRow = dict[str, Scalar]
-"""Name of a position -> position up to which events have been checked for alerts."""
+"""Positions up to which the events of a server have been checked for alerts (get_alert_positions)."""
 
 RowT = TypeVar("RowT", bound=Mapping[str, object])
 
 
 STORED_ROWS_MAX: Final = 5_000
-"""Maximum number of rows in one table. The oldest rows are removed. Assumed: more than a DBA reads."""
+"""Maximum number of rows in one table. The oldest rows above it are removed.
+
+Assumed: more than a DBA reads.
+"""
 
 
 class Ledger(Struct, frozen=True):
@@ -286,7 +289,7 @@ class StoredTable(Struct, Generic[RowT], frozen=True):
     row_type: type[RowT]
 
     def build_row(self, values: Mapping[str, Scalar]) -> RowT:
-        """Return a row with columns whose names are known only at run time.
+        """Return a row that contains *values*, whose column names are known only at run time.
 
         Raise KeyError for a column that the table does not have.
         """
@@ -316,7 +319,7 @@ class StoredTable(Struct, Generic[RowT], frozen=True):
         return next((row for row in rows if _is_same_value(row.get(column), value)), None)
 
     def add_row(self, world: World, server: str, values: RowT) -> int:
-        """Add a row. Return its ID, which the column `id` also contains."""
+        """Add a row. Return its ID, which is also the value of its column `id`."""
         ledger = self._find_ledger(world, server)
         number = ledger.last_id + 1
         row = tuple(cast(dict[str, Scalar], {"id": number, **values}).items())

@@ -45,8 +45,8 @@ def build_select_into_table(
 ) -> Table:
     """Return the table that SELECT … INTO creates.
 
-    *kinds*: types of the columns. The type of a column without one is derived from its values. A column that
-    contains only NULL is int.
+    *kinds*: types of the columns. If the type of a column is None, it is derived from the values. A column
+    that contains only NULL is int.
     """
     columns = []
     for index, name in enumerate(names):
@@ -99,8 +99,9 @@ def insert_rows(
 ) -> tuple[Table, int | None]:
     """Return the table with *rows* added, and the last identity value (None without one).
 
-    *column_names*: columns of the rows. *has_identity_insert*: SET IDENTITY_INSERT is ON for the table.
-    Raises 213, 120, 121, 207, 264, 273, 515, 271, 544, 545, 8101, 8115 or 8152.
+    *column_names*: columns of the rows. *evaluate*: function that evaluates a DEFAULT.
+    *has_identity_insert*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120, 121, 207, 264, 273,
+    515, 271, 544, 545, 8101, 8115 or 8152.
     """
     positions = _find_column_positions(table, column_names)
     _check_identity_values(name, table, column_names, positions, rows, has_identity_insert)
@@ -147,7 +148,7 @@ def insert_rows(
 
 
 def _check_characters(characters: int) -> int:
-    """Return *characters*. Raise UnsimulatedFeatureError if the table has too many of them."""
+    """Return *characters*. Raise UnsimulatedFeatureError if it is more than one table may contain."""
     if characters > TABLE_CHARACTERS_MAX:
         raise UnsimulatedFeatureError(f"tables of more than {TABLE_CHARACTERS_MAX} characters")
     return characters
@@ -202,7 +203,7 @@ def _check_identity_values(
     rows: Sequence[Row],
     has_identity_insert: bool,
 ) -> None:
-    """Check that an INSERT specifies identity values only with SET IDENTITY_INSERT ON, which requires them.
+    """Check that an INSERT specifies identity values if and only if SET IDENTITY_INSERT is ON.
 
     Raises 544, 545 or 8101. Also raises 271 for a computed column and 273 for a timestamp.
     """
@@ -225,7 +226,10 @@ def _check_identity_values(
 
 
 def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
-    """Convert a value to the type of the column. Raises 515 for NULL, 8152 for a text that is too long."""
+    """Convert a value to the type of the column.
+
+    *verb*: statement that error 515 names. Raises 515 for NULL, 8152 for a text that is too long.
+    """
     if value is None:
         if not column.nullable:
             raise SqlError(515, column.name, table, verb)
@@ -282,7 +286,10 @@ IDENTITY_CACHE_VERSION: Final = 2012
 
 
 def skip_lost_identity_values(table: Table, server: Instance) -> Table:
-    """Return the table. Its next identity value skips cached values that a crash or failover has lost."""
+    """Return the table with a next identity value after all values that the server had cached.
+
+    A crash or failover loses cached values. In other cases, return the table unchanged.
+    """
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
     if not name or server.version < IDENTITY_CACHE_VERSION:
@@ -296,7 +303,7 @@ def skip_lost_identity_values(table: Table, server: Instance) -> Table:
 def update_identity_cache(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
     """Return the table after the identity values from *first_value* to *value* were used.
 
-    The server caches more values if necessary.
+    If necessary, the server has cached further values.
     """
     column = next((column for column in table.columns if column.identity is not None), None)
     count = CACHED_IDENTITY_VALUES.get(column.type.lower(), 0) if column is not None else 0

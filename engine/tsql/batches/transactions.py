@@ -41,7 +41,7 @@ def _begin_transaction(machine: ExecutionMachine, statement: s.TransactionStatem
 
 
 def begin_implicitly(machine: ExecutionMachine, statement: s.Statement) -> None:
-    """Begin a transaction before a statement under SET IMPLICIT_TRANSACTIONS ON.
+    """Begin a transaction before a statement if SET IMPLICIT_TRANSACTIONS is ON.
 
     A SELECT without tables begins no transaction.
     """
@@ -136,7 +136,10 @@ def roll_back_transaction(machine: ExecutionMachine) -> None:
 def _restore_tables(
     machine: ExecutionMachine, tables: tuple[tuple[str, Table], ...]
 ) -> tuple[tuple[str, Table], ...]:
-    """Return the temp tables with their earlier rows. Used identity values remain used."""
+    """Return the temp tables *tables* with their saved rows.
+
+    Identity values that were used since then are not used again.
+    """
     current = dict(machine.session.tables)
     return tuple(
         (name, replace(table, next_identity=current[name].next_identity))
@@ -149,7 +152,7 @@ def _restore_tables(
 def _collect_used_identities(
     machine: ExecutionMachine, edits: dict[ObjectKey, object]
 ) -> dict[ObjectKey, object]:
-    """Return the edits that preserve the used identity values of a transaction that is rolled back.
+    """Return the edits that keep identity values used when a transaction is rolled back.
 
     The values are not reused [DOC: IDENTITY property, Remarks].
     """
@@ -178,7 +181,7 @@ def _record_log_holders(machine: ExecutionMachine) -> None:
 
 
 def record_log_holders(world: World, sessions: list[SqlSession], servers: Collection[str]) -> None:
-    """Record the open transactions of *sessions*, which prevent log truncation on *servers*."""
+    """Record the open transactions of *sessions*. They prevent log truncation on *servers*."""
     holders: dict[Key, list[int]] = {}
     for session in sessions:
         keys = {key for key, _, _ in session.logs}
@@ -198,8 +201,8 @@ def record_log_holders(world: World, sessions: list[SqlSession], servers: Collec
 def commit_statement(machine: ExecutionMachine, message_index: int | None = None) -> None:
     """Store the changes of a statement in the session. Outside a transaction, commit them.
 
-    The client waits until the log is hardened. Row counts since message *message_index* are withheld until
-    then.
+    The client waits until the log of the commit is hardened. Until then, the row counts since message
+    *message_index* are withheld.
     """
     context, session = machine.context, machine.session
     writes = tuple(context.writes.items())
@@ -222,9 +225,10 @@ def commit_statement(machine: ExecutionMachine, message_index: int | None = None
 
 
 def _write_commit(machine: ExecutionMachine) -> None:
-    """Write the changes into the log of their database. In a system database, they take effect immediately.
+    """Write the changes of the transaction into the log of their database.
 
-    The commit waits if another copy has taken over the log and this server does not know this yet.
+    Changes in a system database take effect immediately. The commit waits if another copy has taken over
+    the log and this server does not know this yet.
     """
     world, context = machine.world, machine.context
     copies = {write[1]: context.find_copy(write[1]) for write in context.writes}
@@ -250,9 +254,9 @@ def _write_commit(machine: ExecutionMachine) -> None:
 
 
 def wait_for_log(machine: ExecutionMachine) -> None:
-    """End the transaction if all its commits can be acknowledged; otherwise wait.
+    """End the transaction if the client can receive the acknowledgment of all its commits; else wait.
 
-    Under SAFETY FULL, the mirror must have hardened the log, too.
+    Under SAFETY FULL, the mirror must also have hardened the log.
     """
     if is_commit_acknowledged(machine.world, machine.session):
         _finish_transaction(machine)
@@ -261,7 +265,7 @@ def wait_for_log(machine: ExecutionMachine) -> None:
 
 
 def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
-    """Return whether all commits of the session can be acknowledged."""
+    """Return whether the server can acknowledge all commits of the session."""
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 
@@ -275,9 +279,10 @@ def _finish_transaction(machine: ExecutionMachine) -> None:
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
-    """Return the session after its batch was stopped during a commit.
+    """Return the session without its transaction, after its batch was stopped during a commit.
 
-    A commit in the log remains. A commit that still waits for a writable log is rolled back.
+    A commit that is already in the log remains. A commit that still waits for a writable log is rolled
+    back. Without a commit in progress, the session is returned unchanged.
     """
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:

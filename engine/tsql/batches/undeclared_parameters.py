@@ -126,7 +126,7 @@ def _list_deductions(
 ) -> list[tuple[Deduction, str]]:
     """Return (deduced type, formal parameter) for the undeclared parameters of one instruction.
 
-    The formal parameter is the parameter of a called procedure; empty otherwise.
+    In a procedure call, the formal parameter is the procedure's parameter; otherwise, it is empty.
     """
     statement = action.statement if isinstance(action, StatementInstruction) else action
     match statement:
@@ -170,7 +170,7 @@ def _find_columns(machine: ExecutionMachine, ref: TableRef, only_insertable: boo
 
 
 def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
-    """Return the type of a column. The name "decimal" remains, although it is a synonym of numeric."""
+    """Return the type of a column. The type name "decimal" is not replaced by its synonym "numeric"."""
     kind = sources.parse_column_type(column.type)
     if kind is None or not column.type.lower().startswith("dec"):
         return kind
@@ -216,7 +216,7 @@ system_type_id system_type_name max_length precision scale is_xml_document is_ca
 tds_type_id tds_length
 """
 _SHARED_COLUMNS: Final = tuple(_SHARED_NAMES.split())
-"""Columns that sp_describe_first_result_set has, too."""
+"""Columns in the results of sp_describe_undeclared_parameters and sp_describe_first_result_set."""
 
 
 def _build_row(ordinal: int, name: str, deduction: Deduction, formal_parameter: str) -> dict[str, Scalar]:

@@ -1,7 +1,7 @@
-"""Cost of T-SQL in counted units of work, and the distribution of the work in each tick among all windows.
+"""Cost of T-SQL in counted work units, and distribution of each tick's work among all windows.
 
-Counted units make a run the same on every machine. One unit is about a microsecond on the machine on which
-the weights were measured. The program does not measure time while it runs.
+Because units are counted, a run is the same on every machine. No time is measured during a run. One unit is
+about a microsecond on the machine on which the weights were measured.
 """
 
 from collections import OrderedDict
@@ -13,27 +13,31 @@ from engine.messages import SqlError
 from engine.model import World
 
 BURST_WORK: Final = 16_000
-"""Work units that are allowed in one tick after an idle time, at 60 frames per second. Assumed."""
+"""Work units that are allowed in one tick after an idle period.
+
+Assumed: about the duration of a frame at 60 frames per second.
+"""
 
 BACKLOG_WORK_MAX: Final = 320_000
 """Maximum work units that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
 TURN_WORK_MAX: Final = 6_000
-"""Maximum work units of one turn of a submission, after which other windows have their turn. Assumed."""
+"""Maximum work units of one turn of a submission. After it, other windows have their turn. Assumed."""
 
 TURN_INTERVAL_TICKS_MIN: Final = 5
-"""Minimum number of ticks between two turns of a submission. Assumed.
+"""Minimum number of ticks between two turns of a submission.
 
-The interval prevents an endless loop from blocking other work.
+Assumed. Because of the interval, an endless loop cannot block other work.
 """
 
 WORK_PER_TICK: Final = 3_000
 """Work units per tick that all windows together can use in the long term. Assumed: a third of a core."""
 
 STATEMENT_WORK_MAX: Final = 250_000
-"""Maximum work units of one statement, including views and linked servers. More raises 8624.
+"""Maximum work units of one statement, including the views and linked servers that it uses.
 
-Assumed: twice the work of the largest system query without a condition.
+A statement that exceeds it raises 8624. Assumed: twice the work of the largest system query without a
+condition.
 """
 
 VIEW_NESTING_MAX: Final = 32
@@ -75,7 +79,7 @@ class WorkMeter:
 
     @property
     def is_over_budget(self) -> bool:
-        """Return whether the statement has exceeded its limit."""
+        """Return whether the statement has exceeded STATEMENT_WORK_MAX."""
         return self.spent > self.statement_limit
 
     def begin_statement(self) -> None:
@@ -83,7 +87,7 @@ class WorkMeter:
         self.statement_limit, self.sqlite_work = self.spent + STATEMENT_WORK_MAX, 0
 
     def count_units(self, units: int) -> None:
-        """Add units of work without a limit."""
+        """Add units of work, without a check of the statement's limit."""
         self.spent += units
 
     def charge_units(self, units: int) -> None:
@@ -97,7 +101,10 @@ class WorkMeter:
         self.spent += max(0, min(units, (self.statement_limit - self.spent) // 2))
 
     def charge_compilation(self, units: int) -> None:
-        """Add the units for compiling a query. Outside views, they do not count toward the statement's limit."""
+        """Add the units for compiling a query.
+
+        Outside views, these units do not count toward the limit of the statement.
+        """
         if not self.nesting:
             self.statement_limit += units
         self.charge_units(units)
@@ -154,7 +161,7 @@ class ResumableComputation(Generic[T]):
         return self.get_result()
 
     def get_result(self) -> T:
-        """Complete the computation and return its result. Raises the exception of *steps*, if any."""
+        """Complete the computation and return its result. Raises the exception of the computation, if any."""
         while not self.continue_to(self.spent + TURN_WORK_MAX):
             pass
         if self._problem is not None:
@@ -163,9 +170,10 @@ class ResumableComputation(Generic[T]):
 
 
 class ResultCache(Generic[T]):
-    """Cache of the most recently used results. Its keys have up to *characters* characters in total.
+    """Cache of the most recently used results.
 
-    The latest result remains even if its text alone is longer.
+    All keys together have up to *characters* characters. The latest result remains even if its key alone is
+    longer.
     """
 
     def __init__(self, characters: int) -> None:
@@ -205,7 +213,7 @@ def cache_by_text(characters: int) -> Callable[[Callable[[str], T]], Callable[[s
 
 
 RESULT_OVERHEAD_CHARACTERS: Final = 200
-"""Number of characters that the cache adds to each text for the memory of its result."""
+"""Number of characters that the cache adds to the length of each key, for the memory of the result."""
 
 
 # --- distribution of the work of each tick ----------------------------------------------------------
@@ -216,9 +224,9 @@ def compute_work_allowance(
 ) -> int:
     """Return the work units that a submission may use now. At 0 or less, it must wait for its turn.
 
-    *is_new*: the submission was just sent. *has_booked_turn*: this is its booked turn. *is_remote*: a program
-    has sent the submission and waits for the response. The host receives such submissions and therefore
-    limits their number.
+    *is_new*: the submission was just sent. *has_booked_turn*: `book_turn` has reserved this turn for it.
+    *is_remote*: a program has sent the submission and waits for the response. The host receives such
+    submissions and therefore limits their number.
     """
     if has_booked_turn:
         return TURN_WORK_MAX
@@ -231,13 +239,16 @@ def compute_work_allowance(
 
 
 def record_work(world: World, units: int, has_booked_turn: bool) -> None:
-    """Record work units used at this tick. *has_booked_turn*: replace the reservation made by `book_turn`."""
+    """Add *units* to the work used at this tick.
+
+    *has_booked_turn*: `book_turn` has reserved a turn for them. The units replace this reservation.
+    """
     before = world.sql_work - TURN_WORK_MAX if has_booked_turn else world.sql_work
     world.sql_work = max(before, world.tick * WORK_PER_TICK) + units
 
 
 def book_turn(world: World) -> int:
-    """Reserve a turn after all booked turns. Return its tick."""
+    """Reserve a turn for a submission, after all turns that are already reserved. Return its tick."""
     world.sql_work = max(world.sql_work, world.tick * WORK_PER_TICK) + TURN_WORK_MAX
     delay_ticks = -(-(world.sql_work - BURST_WORK) // WORK_PER_TICK)
     return max(delay_ticks, world.tick + TURN_INTERVAL_TICKS_MIN)

@@ -85,7 +85,7 @@ _TOKEN_PATTERN: Final = re.compile(
 def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Continue the job after a step of a subsystem that is not simulated (timer handler).
 
-    Such a step takes one second. Otherwise a cycle of these steps would stop the clock.
+    Such a step takes one second. If it took no time, a cycle of such steps would stop the clock.
     """
     step = stored_rows.find_step(world, server, job, number)
     if step is not None and stored_rows.is_job_running(world, server, job):
@@ -137,7 +137,7 @@ def on_step_done(
 def stop_job(world: World, server: str, job: str) -> None:
     """Cancel the running step of a job, or end the job if it is between two steps (timer handler).
 
-    sp_stop_job and the end of the Agent set this timer.
+    sp_stop_job and the stop of the Agent set this timer.
     """
     for name in list(world.batches):
         if name.startswith(f"{server}{AGENT_WINDOW_MARKER}") and name.endswith(f":{job}"):
@@ -164,7 +164,10 @@ def _stop_running_jobs(world: World, server: str) -> None:
 
 
 def _run_next_step(world: World, server: str, job: str, step: StepRow, status: int) -> None:
-    """Run the step that follows *step*, or end the job. The step's action for *status* decides."""
+    """Run the next step of a job, or end the job.
+
+    The on_success_action or on_fail_action of *step* decides, depending on *status*.
+    """
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
     steps = stored_rows.list_steps(world, server, job)
     next_step = None
@@ -215,7 +218,7 @@ def _record_history(
 ) -> int:
     """Write a row of sysjobhistory for work from *started_tick* until now. Return the row's number.
 
-    *step* is the step that ran. None means that the row is the outcome of the whole job.
+    *step*: step that ran; None for the row with the outcome of the whole job.
     """
     date, time = format_agent_time(world, server, started_tick)
     seconds = (world.tick - started_tick) // TICKS_PER_S
@@ -259,7 +262,7 @@ def _build_context(world: World, server: str) -> StatementContext:
 def run_alerts(world: World) -> None:
     """Run the alerts for events since the last call, and stop the jobs of a stopped Agent.
 
-    This runs after each reaction of the protocol.
+    This function is called after each change of the world.
     """
     if not world.objects:  # without stored objects, sysalerts has no rows
         return
@@ -272,7 +275,10 @@ def run_alerts(world: World) -> None:
 
 
 def _process_new_events(world: World, server: str) -> None:
-    """Run the alerts for new lines of the ERRORLOG and new mirroring states of this server, once for each."""
+    """Run the alerts of *server* for its new ERRORLOG lines and new mirroring states.
+
+    Each line and each state is processed only once.
+    """
     seen_row = stored_tables.ALERT_POSITIONS.find_row(world, server, "id", 1)
     if seen_row is None:
         stored_rows.begin_alert_checks(world, server)
@@ -309,8 +315,9 @@ def _process_new_events(world: World, server: str) -> None:
 
 
 ALERT_RESPONSES_MAX: Final = 50
-"""Maximum number of alerts that respond on a server at one time. Assumed. The product also falls behind and
-skips messages.
+"""Maximum number of alerts that respond to the new events of a server in one check. Assumed.
+
+The product also falls behind and skips messages.
 """
 
 
@@ -400,14 +407,14 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
 
 
 def _reject_variable(machine: ExecutionMachine, name: str) -> Scalar:
-    """Raise 137, because a WMI query has no variables."""
+    """Raise 137 for a variable in a WMI query, which can have no variables."""
     raise SqlError(137, name)
 
 
 def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, str]) -> None:
     """Count an occurrence of the alert and start its job.
 
-    Do nothing if the delay between responses has not passed since the last response.
+    Do nothing if the last response is more recent than the delay between responses.
     """
     delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
     last_answered_tick = alert.get("answered_tick")

@@ -23,7 +23,7 @@ _SQLSTATES: Final = {
     2714: "42S01",
     1205: "40001",
 }
-"""Error number -> SQLSTATE, as ODBC maps them. All other errors have 42000."""
+"""Error number -> SQLSTATE to which ODBC maps it. All other errors have 42000."""
 _OMITTED_NUMBERS: Final = frozenset({5701, 5703, 3621})
 """Numbers of messages that the job history omits."""
 _OMITTED_TEXT_PATTERN: Final = re.compile(

@@ -43,7 +43,7 @@ RUNNING_CHARACTERS_MAX: Final = 2_500_000
 
 
 def submit_text(world: World, window: str, text: str) -> None:
-    """Send *text* from a window. It runs now or after the window's running submission.
+    """Send *text* from a window. It runs now, or after the submissions that the window has sent before.
 
     The event `sql_done` reports the end of the submission.
     """
@@ -76,7 +76,10 @@ def submit_text(world: World, window: str, text: str) -> None:
 
 
 def _normalize_window_name(world: World, window: str) -> str:
-    """Return the window's name in the world's spelling. Raises KeyError for an unknown server."""
+    """Return the window's name with the server spelled as in the world.
+
+    Raises KeyError for an unknown server.
+    """
     server, mark, number = window.partition("#")
     exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
@@ -141,7 +144,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
 
 
 def kill_connection(world: World, name: str, server: str, spid: int) -> None:
-    """End the connection that KILL has selected, and its running batch (timer handler)."""
+    """End a connection that KILL has selected, and the batch that runs in it (timer handler)."""
     session = world.sessions[name].session if name in world.sessions else None
     if session is not None and (session.server, session.spid) == (server, spid):
         _break_connection(world, name, 596)
@@ -181,13 +184,16 @@ def _run_submission(world: World, name: str) -> None:
 
 
 LONG_BATCH_S: Final = 30
-"""Simulated seconds after which a batch is reported as a possible endless loop. Assumed."""
+"""Simulated seconds after which a batch can be reported as a possible endless loop. Assumed."""
 LONG_BATCH_WORK: Final = 1_000_000
-"""Work units (work.py) of a possible endless loop. Assumed: scripts of people take about a second."""
+"""Work units (work.py) after which a batch can be reported as a possible endless loop.
+
+Assumed: scripts that people write need about a second of work.
+"""
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
-    """Return the submission, with a warning if it has been running for long. Warn only once."""
+    """Return the submission. If it has been running for a long time, add a warning once."""
     if run.told or run.spent < LONG_BATCH_WORK or world.tick - run.started_tick < LONG_BATCH_S * TICKS_PER_S:
         return run
     text = build_message(
@@ -205,7 +211,7 @@ _LONG_BATCH_TEXT: Final = (
 
 
 def _book_turn(world: World, name: str, run: Submission) -> None:
-    """Schedule the next turn of a submission after all turns that are already booked."""
+    """Schedule the next turn of a submission, after all turns that are already reserved."""
     delay_ticks, number = work.book_turn(world), world.next_id()
     waiting = run.waiting or "busy"
     world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=delay_ticks, wait_id=number)
@@ -242,7 +248,7 @@ CLIENT_COMMAND_WORK: Final = 20
 
 
 def _split_batches(world: World, name: str, run: Submission, meter: WorkMeter) -> Submission:
-    """Divide the submission into steps at its GO lines, as far as *meter* allows."""
+    """Divide the submission into batches at its GO lines, as far as *meter* allows."""
     session: Window = world.sessions[name]
     splitting = script.split_script_in_steps(run.text, dict(session.variables))
     remaining_work = meter.allowance - meter.spent
@@ -257,7 +263,7 @@ def _split_batches(world: World, name: str, run: Submission, meter: WorkMeter) -
 
 
 def _apply_error_exit(run: Submission, server: str, meter: WorkMeter) -> Submission:
-    """Return the submission, moved to its end if an error has occurred since `:ON ERROR EXIT`."""
+    """Return the submission. If an error has occurred since `:ON ERROR EXIT`, skip the rest of it."""
     if run.errors_from is None:
         return run
     messages = run.messages[run.errors_from :]
@@ -275,7 +281,7 @@ _ERROR_EXIT_TEXT: Final = "** An error was encountered during execution of batch
 def _run_client_step(
     world: World, name: str, run: Submission, step: script.Connect | script.ClientNote | script.OnError
 ) -> Submission:
-    """Execute a client command of the script. Return the submission at its next step."""
+    """Execute a client command of the script. Return the submission, which continues at its next step."""
     run = replace(run, step=run.step + 1)
     if isinstance(step, script.OnError):
         return replace(run, errors_from=len(run.messages) if step.leave else None)
@@ -295,7 +301,10 @@ def _run_client_step(
 
 
 def _run_slice(world: World, name: str, run: Submission, meter: WorkMeter) -> tuple[Submission, bool]:
-    """Run the submission until it waits or its batch ends. Return True if the next step can run immediately."""
+    """Run the submission until it waits or its batch ends.
+
+    Return the submission, and True if its next step can run immediately.
+    """
     window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
     if refusal is not None:
@@ -362,7 +371,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: WorkMeter) -> tu
 
 
 def _begin_next_batch(run: Submission, server: str) -> Submission:
-    """Return the submission at its next batch, or at the same batch again for `GO n`."""
+    """Return the submission, which continues at its next batch or repeats the same batch for `GO n`."""
     step = (run.steps or ())[run.step]
     assert isinstance(step, script.ScriptBatch)
     repeats = run.repeats + 1
@@ -412,7 +421,10 @@ def _finish_submission(world: World, name: str, run: Submission) -> None:
 
 
 def _store_last_batch(world: World, name: str, run: Submission) -> None:
-    """Store the last batch in the connection. Views show this batch while the session sleeps."""
+    """Store the text and times of the last batch in the session.
+
+    Catalog views show them while the session sleeps.
+    """
     session: Window = world.sessions[name]
     if session.session is not None:
         sql_session = replace(
@@ -483,7 +495,10 @@ def record_transactions(world: World) -> None:
 
 
 def check_connections(world: World) -> None:
-    """End requests with a lost server or database, and continue others. This runs after each reaction."""
+    """End requests whose server or database has been lost, and continue the others.
+
+    This function is called after each change of the world.
+    """
     record_transactions(world)
     checked_states: set[tuple[object, ...]] = set()
     """Connection states without a loss that were already checked. Most connections have equal states."""
@@ -539,8 +554,8 @@ def check_connections(world: World) -> None:
 def _break_connection(world: World, name: str, number: int, *arguments: str) -> None:
     """Break the connection of a window and roll back its uncommitted work.
 
-    A running batch ends with the transport error. Without a running batch, the next batch gets the error if a
-    transaction was open. Any other connection of a window is reopened silently, as drivers do.
+    A running batch ends with the transport error. Without a running batch, the next batch gets the error if
+    a transaction was open. In all other cases, a window reconnects silently, as drivers do.
     """
     session: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)
@@ -560,7 +575,7 @@ def _break_connection(world: World, name: str, number: int, *arguments: str) -> 
 
 
 CLOSED_BY_PROGRAM_REASON: Final = "closed by the program"
-"""Reason of a close that the program requested."""
+"""Reason of `close_connection` if the program itself requested the close."""
 
 
 def close_connection(world: World, name: str, reason: str) -> None:
@@ -574,7 +589,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
 
 
 def _abandon_pending_statement(world: World, name: str, run: Submission) -> None:
-    """Roll back the work of a pending statement, except for a commit that waits for its log."""
+    """Roll back the work of a pending statement. Do not roll back a commit that waits for its log."""
     session: Window = world.sessions[name]
     if session.session is not None:
         world.sessions[name] = replace(session, session=transactions.discard_transaction(session.session))

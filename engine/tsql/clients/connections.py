@@ -1,4 +1,4 @@
-"""Connections of windows and programs: targets, logins, open sessions, and counters of their results."""
+"""Connections of windows and programs: targets, logins, open sessions, and counters of their outcomes."""
 
 from typing import Final
 
@@ -36,7 +36,7 @@ def is_reachable(world: World, server: str) -> bool:
 
 
 def get_refusal_number(world: World, server: str) -> int:
-    """Return the error number for an unreachable instance.
+    """Return the error number of a connection to an unreachable instance.
 
     The number is 2 if the computer responds but the instance does not, and 53 if nothing responds at the
     address.
@@ -50,8 +50,8 @@ def get_refusal_number(world: World, server: str) -> int:
 def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
     """Return the errors of a login to a database that the server does not open.
 
-    Public forum threads show 4060 and 18456. For databases in a restore (927) and of availability groups
-    (983), these threads show the reason first. For a mirror (954) and others, this order is derived.
+    Public forum threads show 4060 and 18456. For a database in a restore (927) or an availability group
+    (983), they first show the reason. For a mirror (954) and others, this order is derived.
     """
     reasons = (problem,) if problem.number != 911 else ()
     return (*reasons, SqlError(4060, database), SqlError(18456, login))
@@ -70,15 +70,15 @@ def find_free_spid(world: World, server: str) -> int:
 
 
 def is_connection_open(world: World, session: SqlSession) -> bool:
-    """Return whether the server is reachable and the instance has not restarted since the connection began."""
+    """Return whether the server is reachable and has not restarted since the session began."""
     instance = world.instances[session.server]
     return is_reachable(world, session.server) and instance.started_tick == session.started_tick
 
 
 def find_unusable_database(world: World, session: SqlSession) -> str | None:
-    """Return a database of the connection that cannot be used; None if all can be used.
+    """Return a database that the connection needs but cannot use; None if all can be used.
 
-    The databases are the current one and those in which the transaction has written.
+    The connection needs its current database and the databases in which its transaction has written.
     """
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
@@ -93,7 +93,7 @@ def find_unusable_database(world: World, session: SqlSession) -> str | None:
 
 
 def find_program_name(world: World, program_name: str) -> str:
-    """Return the scenario's name for the program with *program_name*, without regard to case.
+    """Return the name of a program as the scenario spells it, without regard to case.
 
     Return "" if the scenario does not name the program.
     """
@@ -103,7 +103,10 @@ def find_program_name(world: World, program_name: str) -> str:
 def increase_program_counters(
     world: World, program: str, *, logins: int = 0, refused: int = 0, lost: int = 0, errors: int = 0
 ) -> None:
-    """Increase the counters of a program that the scenario names. Ignore other programs."""
+    """Increase the counters of a program that the scenario names. Ignore other programs.
+
+    *logins*, *refused*, *lost*, *errors*: numbers to add to the counters.
+    """
     name = find_program_name(world, program)
     if name:
         known_program = world.programs[name]
@@ -117,7 +120,10 @@ def increase_program_counters(
 
 
 def count_answered_batch(world: World, program: str, server: str, has_failed: bool) -> None:
-    """Count a batch of a program that has ended at *server*, as an answer or as an error."""
+    """Count a batch of a program to which *server* has responded.
+
+    It counts as an answer, or as an error if *has_failed*.
+    """
     name = find_program_name(world, program)
     if not name or has_failed:
         increase_program_counters(world, program, errors=1)
@@ -142,8 +148,8 @@ def get_server_name(window: str) -> str:
 def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     """Return the server to which a window connects, and the error if the connection fails.
 
-    A listener resolves to the primary replica. Read-only routing can redirect the connection from the primary
-    or a secondary to another server.
+    A listener resolves to the primary replica. Read-only routing can redirect the connection from a primary
+    or secondary replica to another server.
     """
     session: Window = world.sessions[name]
     source = session.server or session.target.source or get_server_name(name)
@@ -184,9 +190,9 @@ def _get_window_login(world: World, name: str, server: str) -> str:
 
 
 def open_session(world: World, name: str, window: Window, server: str) -> SqlSession | None:
-    """Return the window's connection. Open one if none is open. Return None if the server is unreachable.
+    """Return the open session of a window, or a new session if none is open.
 
-    Raises SqlError if the server refuses the database.
+    Return None if the server is unreachable. Raises SqlError if the server refuses the database.
     """
     if not is_reachable(world, server):
         return None

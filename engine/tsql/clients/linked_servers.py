@@ -44,7 +44,7 @@ def require_linked_server(machine: ExecutionMachine, name: str) -> str:
 
 
 def build_remote_context(machine: ExecutionMachine, name: str) -> StatementContext:
-    """Return the context of the linked server."""
+    """Return a statement context for a session on the linked server *name*."""
     return StatementContext(machine.world, _build_session(machine, require_linked_server(machine, name)))
 
 
@@ -92,7 +92,7 @@ def execute_remotely(machine: ExecutionMachine, name: str, text: str) -> None:
 def _run_remote_batch(remote: ExecutionMachine, name: str) -> bool:
     """Run the remote batch. Return True if it has ended, False if it waits.
 
-    Raise 7303 if the connection breaks, for example by SHUTDOWN.
+    Raise 7303 if the connection breaks, for example because the batch executes SHUTDOWN.
     """
     try:
         return remote.run_until_wait()

@@ -54,7 +54,7 @@ which the program connects. *encrypted*: "yes" or empty.
 def log_in(world: World, window: str, text: str) -> None:
     """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
 
-    The event `session` reports admission, refusal or redirection. For a request that no program could send,
+    The event `session` reports admission, refusal or redirection. If no program could send this request,
     raise InputError and change nothing.
     """
     options = _parse_request(text)
@@ -110,7 +110,10 @@ def log_in(world: World, window: str, text: str) -> None:
 
 
 def _find_language(requested_language: str) -> str:
-    """Return the language in the server's spelling; empty for an unknown or unsimulated language."""
+    """Return the language as the server spells it.
+
+    Return an empty string for an unknown language, and for one that is not simulated.
+    """
     language = languages.find_language(requested_language) if requested_language else None
     return language.name if language is not None else ""
 
@@ -181,7 +184,7 @@ def _find_refusal(
 
 
 def _find_login_database(world: World, server: str, request: Mapping[str, str]) -> str:
-    """Return the requested or default database of a login, in its stored spelling.
+    """Return the database of a login, in its stored spelling: the requested one or the default.
 
     Raises SqlError if the database is not open.
     """
@@ -311,13 +314,13 @@ CONNECTION_STRING_FIELDS: Final = {
     **dict.fromkeys(("applicationintent", "application intent"), "intent"),
     **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
 }
-"""Connection string keyword of SqlClient -> field that simulates it.
+"""Keyword of a SqlClient connection string -> short name of the keyword's field.
 
 Documented [DOC: SqlConnection.ConnectionString].
 """
 
 INTENT_VALUES: Final = {"readonly": True, "readwrite": False}
-"""Value of ApplicationIntent -> whether the connection is read-intent."""
+"""Value of ApplicationIntent -> True if the connection is read-intent."""
 
 
 def change_connection(world: World, window: str, text: str) -> None:

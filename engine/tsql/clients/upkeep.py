@@ -1,4 +1,4 @@
-"""Timer handlers of connections and SQL Server Agent, and their checks after each reaction of the protocol."""
+"""Timer handlers of connections and SQL Server Agent, and checks after each change of the world."""
 
 from typing import Final
 
@@ -10,6 +10,6 @@ HANDLERS: Final[Handlers] = {**client.HANDLERS, **agent.HANDLERS}
 
 
 def check_connections(world: World) -> None:
-    """Update connections, waiting batches and alerts after each reaction of the protocol."""
+    """Update connections, waiting batches and alerts after a change of the world."""
     client.check_connections(world)
     agent.run_alerts(world)

@@ -28,7 +28,7 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     computed: str = ""
     """Expression of a computed column; empty for other columns. A computed column accepts no values."""
     options: option_table.OptionPairs = ()
-    """SPARSE, PERSISTED and other words that the option table lists for the statement COLUMN."""
+    """SPARSE, PERSISTED and other options that the option table lists for COLUMN."""
 
 
 _CONSTANT_WORDS: Final = frozenset(
@@ -66,7 +66,8 @@ class Key(Struct, frozen=True, kw_only=True):
 class Check(Struct, frozen=True, kw_only=True):
     """CHECK constraint.
 
-    *columns* has the column whose definition contains it; empty for a constraint of the table.
+    *columns*: the column in whose definition the constraint is written; empty for a constraint of the
+    table.
     """
 
     name: str = ""
@@ -87,8 +88,9 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     table: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     action: str = ""
-    """Action on the referencing rows: CASCADE or SET NULL. If empty, the change is refused. Not simulated
-    (constraints.py).
+    """Action on the referencing rows when the referenced row changes: CASCADE or SET NULL.
+
+    If empty, the change is refused. The actions are not simulated (constraints.py).
     """
     trusted: bool = True
     """False after WITH NOCHECK: existing rows may violate the key."""
@@ -348,7 +350,7 @@ class _ColumnReader:
     def skip_period(self) -> bool:
         """Skip PERIOD FOR SYSTEM_TIME (a, b). Return whether the clause was present.
 
-        The option table refuses it later.
+        The option table later refuses the statement.
         """
         words = [token.upper for token in self.tokens[self.place : self.place + 3]]
         if words != ["PERIOD", "FOR", "SYSTEM_TIME"]:
@@ -358,7 +360,10 @@ class _ColumnReader:
         return True
 
     def is_table_key(self) -> bool:
-        """Return whether a column list follows PRIMARY or UNIQUE, which makes it a constraint of the table."""
+        """Return whether a column list follows PRIMARY or UNIQUE.
+
+        In this case, the constraint belongs to the table, not to the column.
+        """
         position = self.place
         while self.tokens[position].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             position += 1
@@ -425,7 +430,7 @@ class _ColumnReader:
     def parse_key(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse the rest of PRIMARY KEY or UNIQUE.
 
-        Without a column list, *columns* (the column being defined) is the key.
+        *columns*: the column being defined. It is the key if no column list follows.
         """
         clustered = keyword == "PRIMARY"
         hashed: option_table.OptionPairs = ()

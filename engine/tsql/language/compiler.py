@@ -1,4 +1,7 @@
-"""Compiler of a batch into a list of instructions with jumps. A waiting batch is then a text and a number."""
+"""Compiler of a batch into a list of instructions with jumps.
+
+To store a waiting batch, its text and the index of the next instruction are sufficient.
+"""
 
 from collections.abc import Generator
 from itertools import pairwise
@@ -35,10 +38,13 @@ STATEMENT_FIRST_VERSIONS: Final = {"THROW": 2012, "MERGE": 2008}
 """First word of a statement -> first version with the statement. Documented [DOC: each statement's page]."""
 
 BLOCK_DEPTH_MAX: Final = 60
-"""Maximum nesting of blocks before message 191. Assumed: the same order of magnitude as SQL Server's limit."""
+"""Maximum nesting of blocks. Deeper nesting raises 191.
+
+Assumed: the same order of magnitude as SQL Server's limit.
+"""
 
 NEWEST_VERSION: Final = VERSIONS[-1]
-"""Default version of the syntax: the newest."""
+"""Newest simulated version of SQL Server: the default version of the syntax."""
 
 
 def compile_batch(
@@ -51,7 +57,10 @@ def compile_batch(
 def compile_in_steps(
     text: str, version: int = NEWEST_VERSION, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
-    """Return a computation that runs `compile_batch` in steps. Repeated calls return a cached one."""
+    """Return a computation that runs `compile_batch` in steps.
+
+    Repeated calls with the same arguments return the same cached computation.
+    """
     key = (text, version, variables)
     return _PROGRAM_CACHE.get(key, len(text), lambda: ResumableComputation(_compile(*key)))
 
@@ -65,7 +74,11 @@ def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[in
 
 
 class _Loop(Struct):
-    """WHILE loop that is being compiled: index of its first instruction, and its BREAK jumps without a target."""
+    """WHILE loop that is being compiled.
+
+    The fields are the index of its first instruction, and the indexes of its BREAK jumps, whose targets are
+    not set yet.
+    """
 
     start: int
     break_jumps: list[int]
@@ -155,7 +168,10 @@ class _Compiler(DefinitionReader):
         self.lacks_semicolon = not self.tokens[self.position - 1].is_operator(";")
 
     def parse_simple_statement(self, keyword: str) -> Generator[int, None, int]:
-        """Parse a statement that contains no other statements. Return the work that was already yielded."""
+        """Parse a statement that contains no other statements.
+
+        Return the work units that were already yielded for it.
+        """
         if self.token.kind == "word" and self.peek().is_operator(":"):
             self.parse_label()
         elif keyword in _STATEMENT_PARSERS:
@@ -203,7 +219,10 @@ class _Compiler(DefinitionReader):
         self.emit_statement(line, statement)
 
     def parse_query(self) -> Generator[int, None, int]:
-        """Find the end of a query, check it with sqlglot, and append it. Return the work that was yielded."""
+        """Find the end of a query, check it with sqlglot, and append it to the program.
+
+        Return the work units that were yielded.
+        """
         line, word = self.token.line, self.token.upper
         if word == "WITH" and self.peek().upper == "XMLNAMESPACES":
             self.parse_with_namespaces()
@@ -236,7 +255,10 @@ class _Compiler(DefinitionReader):
         return query_work
 
     def parse_with_namespaces(self) -> None:
-        """Parse WITH XMLNAMESPACES (…) and the query after it, as one statement that is not simulated."""
+        """Parse WITH XMLNAMESPACES (…) and the query after it.
+
+        Both form one statement, which is not simulated.
+        """
         line = self.token.line
         self.position += 2
         if not self.token.is_operator("("):
@@ -339,7 +361,7 @@ class _Compiler(DefinitionReader):
         self.set_jump_target(end_jump)
 
     def parse_condition(self) -> int:
-        """Parse a condition. Return the index of the branch instruction, whose target is still open."""
+        """Parse a condition. Return the index of the branch instruction, whose target is not set yet."""
         line = self.token.line
         self.in_condition = True
         first = self.skip_expression()

@@ -48,7 +48,7 @@ _HIDDEN_FUNCTIONS: Final = INTERNAL_FUNCTIONS | {"scalar_function_value"}
 def list_candidates(world: World, window: str, text: str, position: int) -> list[str]:
     """Return the completions at the cursor, sorted by name.
 
-    Strings and comments have none, except endpoint addresses.
+    Inside strings and comments, there are none except endpoint addresses.
     """
     # in a long text, read only the lines around the cursor
     first = (
@@ -75,7 +75,11 @@ _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?
 
 
 def _list_addresses(world: World, prefix: str, typed: str, closed: bool) -> list[str]:
-    """Return endpoint addresses for the string of SET PARTNER or SET WITNESS; empty inside other strings."""
+    """Return endpoint addresses for the string of SET PARTNER or SET WITNESS; empty in other strings.
+
+    *prefix*: text before *typed*. *typed*: incomplete word at the cursor. *closed*: a quote follows the
+    cursor.
+    """
     address_match = _ADDRESS.search(prefix)
     if address_match is None:
         return []
@@ -87,7 +91,7 @@ def _list_addresses(world: World, prefix: str, typed: str, closed: bool) -> list
 def _read_word_at_end(text: str) -> str:
     """Return the incomplete word at the end of the text.
 
-    A regular expression search would scan every character of a long text.
+    This loop replaces a regular expression search, which would scan every character of a long text.
     """
     start = len(text)
     while start and _WORD_CHARACTER.match(text[start - 1]):
@@ -157,7 +161,10 @@ def _collect_tables(context: StatementContext) -> set[str]:
 def _complete_after_dot(
     context: StatementContext, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]
 ) -> set[str]:
-    """Return the views of the schema before the dot, or the columns of the table or alias before it."""
+    """Return the completions after a dot.
+
+    They are the views of a schema, or the columns of a table or alias.
+    """
     path = ""
     for token in reversed(tokens):
         if token.is_operator(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
@@ -210,7 +217,10 @@ def _complete_query(context: StatementContext, tokens: tuple[Token, ...]) -> set
 
 
 def _complete_command(context: StatementContext, statement: str, last_token: Token) -> set[str]:
-    """Return the words that the grammar accepts next. If it accepts a name, add database or server names."""
+    """Return the words that the grammar accepts next.
+
+    If the grammar accepts a name, include database or server names.
+    """
     accepted, words = planner.list_following_words(statement)
     if "NAME" in accepted and last_token.upper in _WORDS_BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.list_copies()}

@@ -31,7 +31,7 @@ EVENT_SESSION_CLAUSES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
 }
-"""Clause of ALTER EVENT SESSION up to its value -> allowed values."""
+"""Words of ALTER EVENT SESSION before a value -> allowed values."""
 
 
 _OBJECT_WORDS: Final = """
@@ -76,7 +76,7 @@ class DefinitionReader(TableDefinitionReader):
     def emit_unsimulated(self, word_count: int = 2) -> None:
         """Skip the statement and append an instruction that reports it as not simulated.
 
-        *word_count*: number of its words in the report.
+        *word_count*: number of words of the statement that the report quotes.
         """
         line = self.token.line
         first = self.skip_clause()
@@ -91,13 +91,13 @@ class DefinitionReader(TableDefinitionReader):
         self.emit_statement(line, s.UnsimulatedStatement(" ".join(words)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
-        """Return whether *keyword* occurs between token *start* and the current token."""
+        """Return whether *keyword* occurs in the tokens from *start* up to the current token."""
         return any(token.upper == keyword for token in self.tokens[start : self.position])
 
     def read_execution_user(self, start: int) -> str:
-        """Return the user of a WITH EXECUTE AS clause after token *start*.
+        """Return the user of the WITH EXECUTE AS clause after token *start*.
 
-        The result is empty for CALLER (the default) and without the clause.
+        Return an empty string for CALLER (the default) and without the clause.
         """
         for before, word, user in zip(
             self.tokens[start : self.position],
@@ -175,7 +175,7 @@ class DefinitionReader(TableDefinitionReader):
     def parse_module(self, kind: str) -> WorkGenerator:
         """Parse CREATE or ALTER of a module: a procedure, function, view or similar object.
 
-        It extends to the end of the batch.
+        A module extends to the end of the batch.
         """
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         if self.peek().upper == "OR":
@@ -350,8 +350,8 @@ class DefinitionReader(TableDefinitionReader):
     def check_variables(self, start: int, execute: bool = False) -> None:
         """Raise 137 or 1087 if the tokens since *start* contain a variable that is not declared.
 
-        *execute*: the statement is EXEC. There, `@name =` names a parameter of the procedure, except directly
-        after EXEC, where the variable receives the return value.
+        *execute*: the statement is EXEC. In EXEC, `@name =` before an argument names a parameter, which
+        needs no declaration. Directly after EXEC, `@name =` names a variable for the return value.
         """
         first_variable = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
         planner.check_version(self.tokens[start : self.position], self.version)
@@ -418,7 +418,7 @@ _FORBIDDEN_STATEMENT_OPERATORS: Final[dict[type[s.Statement], str]] = {
     s.SetSessionOptionStatement: "SET OPTION ON/OFF",
     s.CreateTableStatement: "CREATE TABLE",
 }
-"""Class of a statement that a function must not contain -> operator in message 443."""
+"""Statement class that a function must not contain -> word for it in message 443."""
 
 _UNCALLABLE_FUNCTIONS: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
 """Built-in functions that a user-defined function must not call (message 443) [DOC: Create user-defined
@@ -461,9 +461,9 @@ def _ends_with_return(program: Program) -> bool:
 
 
 def find_unsimulated_statement(program: Program, returns_table: bool) -> str:
-    """Return a statement of the body that is valid in SQL Server but not simulated; "" if there is none.
+    """Return the first statement of a function's body that is not simulated; "" if there is none.
 
-    *returns_table*: the function returns a table.
+    SQL Server accepts such a statement in a function. *returns_table*: the function returns a table.
     """
     return next(
         filter(None, (_describe_unsimulated(instruction, returns_table) for instruction in program)), ""

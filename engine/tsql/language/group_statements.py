@@ -3,10 +3,10 @@
 from engine.tsql.language.statements import DatabaseStatement, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as (name, value). Names are in capitals, values in their original spelling. An option without a
-value has an empty value.
+"""Options as (name, value). Names are in capitals, values in their original spelling.
 
-SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNECTIONS.
+The value is empty for an option without a value. The name of SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) is
+SECONDARY_ROLE ALLOW_CONNECTIONS.
 """
 
 
@@ -19,8 +19,8 @@ class GroupStatement(Statement, frozen=True):
 class AlterGroupStatement(GroupStatement, frozen=True):
     """ALTER AVAILABILITY GROUP statement.
 
-    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb and its object: DATABASE,
-    REPLICA or LISTENER.
+    *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY. Otherwise, it is a verb and its object:
+    DATABASE, REPLICA or LISTENER.
     """
 
     action: str

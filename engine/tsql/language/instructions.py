@@ -6,26 +6,26 @@ from engine.tsql.language import statements as s
 
 
 class StatementInstruction(Struct, frozen=True):
-    """Execution of a statement."""
+    """Instruction that executes a statement."""
 
     statement: s.Statement
 
 
 class BranchInstruction(Struct, frozen=True):
-    """Jump to *target* if the condition is false or unknown."""
+    """Instruction that jumps to *target* if the condition is false or unknown."""
 
     condition: str
     target: int = -1
 
 
 class JumpInstruction(Struct, frozen=True):
-    """Jump to *target*."""
+    """Instruction that jumps to *target*."""
 
     target: int = -1
 
 
 class EndCatchInstruction(Struct, frozen=True):
-    """End of a CATCH block, which discards the caught error."""
+    """Instruction at the end of a CATCH block. It discards the caught error."""
 
 
 InstructionAction = StatementInstruction | BranchInstruction | JumpInstruction | EndCatchInstruction
@@ -37,8 +37,9 @@ class CompiledInstruction(Struct, frozen=True):
     line: int
     action: InstructionAction
     handler: int | None
-    """Index of the instruction at which execution continues after an error: the start of the CATCH block of
-    the enclosing TRY. None outside TRY.
+    """Index of the instruction at which execution continues after an error.
+
+    It is the start of the CATCH block that belongs to the enclosing TRY; None outside TRY.
     """
 
 

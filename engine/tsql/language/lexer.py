@@ -145,18 +145,18 @@ def tokenize_in_steps(text: str) -> Generator[int, None, TokenSequence]:
 
 _TOKENS_PER_STEP: Final = 500
 WORK_PER_TOKEN: Final = 2
-"""Units of work to read one token, blank or comment. The figure is measured."""
+"""Work units (work.py) of reading one token, blank or comment. Measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
-"""Number of characters in blanks, comments and strings that cost one unit of work. The figure is measured."""
+"""Number of characters in blanks, comments and strings whose reading costs one work unit. Measured."""
 
 _COMMENT_MARK: Final = re.compile(r"/\*|\*/")
 
 
 def find_comment_end(text: str, start: int) -> Generator[int, None, int]:
-    """Return the end of the block comment that begins at *start*, in steps; -1 without an end.
+    """Return the end of the block comment that begins at *start*; -1 if it does not end.
 
-    Comments can nest.
+    The search runs in steps. Comments can be nested.
     """
     depth = 0
     for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
@@ -202,7 +202,7 @@ def build_unexpected_token_error(token: Token, last_token: Token | None = None) 
 
 
 def restore_spelling(word: object, text: str) -> object:
-    """Return the capitalized *word* of an error message in its original spelling in *text*."""
+    """Return *word*, which an error message shows in capitals, in the spelling of *text*."""
     if not isinstance(word, str) or not word.isupper() or word in text:
         return word
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)
@@ -216,7 +216,10 @@ _QUERY_START_WORDS: Final = frozenset(
 
 
 def check_brackets(tokens: Sequence[Token]) -> None:
-    """Raise 156 for the first clause keyword inside an open parenthesis or CASE that contains no query."""
+    """Raise 156 for the first clause keyword inside an open parenthesis or an open CASE.
+
+    No error is raised inside a parenthesis that contains a query.
+    """
     open_brackets: list[str] = []
     for before, token, next_token in zip(
         (tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False
@@ -253,7 +256,10 @@ def get_name(token: Token) -> str:
 
 
 def convert_double_quotes(text: str) -> str:
-    """Replace each double-quoted name by a string, which is its meaning with QUOTED_IDENTIFIER OFF."""
+    """Replace each double-quoted name by a string.
+
+    With QUOTED_IDENTIFIER OFF, double quotes enclose strings.
+    """
     output_text, copied = "", 0
     for token in tokenize(text):
         if token.kind == "quoted" and token.text.startswith('"'):
@@ -299,7 +305,7 @@ _EXECUTESQL_CALL_PATTERN: Final = re.compile(
 def is_read_only_input(input_: Input) -> bool:
     """Return whether the input is T-SQL that consists only of SELECT statements.
 
-    Return False in doubtful cases.
+    Return False if this is not certain.
     """
     if input_.verb == "sql":
         return has_only_selects(input_.args[1])

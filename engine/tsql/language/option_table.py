@@ -55,8 +55,8 @@ def read_rules() -> tuple[OptionRule, ...]:
 def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: int) -> None:
     """Raise 155 for an option that *statement* does not have in *version*.
 
-    Raise UnsimulatedFeatureError for an option or value that is not simulated, and 102 for one without a
-    name.
+    Raise 102 for an option without a name. Raise UnsimulatedFeatureError for an option or value that is not
+    simulated.
     """
     for option, value in pairs:
         if not option[:1].isalpha():
@@ -108,7 +108,7 @@ _STATEMENTS_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
 def check_option_names(statement: s.Statement, version: int, line: int) -> None:
     """Raise SqlSyntaxError 155 for an option that the statement does not have.
 
-    Then no part of the batch runs.
+    As a syntax error, it prevents every statement of the batch from running.
     """
     title = _STATEMENTS_CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
@@ -119,14 +119,14 @@ def check_option_names(statement: s.Statement, version: int, line: int) -> None:
 
 
 def get_treatment(statement: str, option: str, version: int) -> str:
-    """Return the treatment of an option that accepts any value; "" for an unknown option."""
+    """Return the treatment of an option, regardless of its value; "" for an unknown option."""
     return next((rule.treatment for rule in _find_rules(statement, option, version)), "")
 
 
 def read_options(tokens: Sequence[Token]) -> OptionPairs:
     """Return the options in *tokens*, the content of parentheses such as `NAME = value, …`.
 
-    Invalid parts get a name that `check_options` refuses with 102.
+    An invalid part gets a name for which `check_options` raises 102.
     """
     parts: list[list[str]] = [[]]
     level = 0
@@ -209,9 +209,8 @@ def parse_create_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ..
 def parse_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
     """Parse the properties of a file, such as `NAME , a , SIZE , 10 MB`.
 
-    Return (name in capitals, value) pairs.
-
-    In *tokens*, commas replace all operators (see the grammar rule group_item).
+    Return (name in capitals, value) pairs. All operators in *tokens* are replaced by commas (see the
+    grammar rule group_item).
     """
     parts: list[list[str]] = [[]]
     for word in tokens:

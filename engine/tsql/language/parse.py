@@ -56,7 +56,10 @@ def _locate_error(
 
 
 def list_following_words(statement: str) -> tuple[set[str], set[str]]:
-    """Return the terminals that can follow *statement*, the beginning of a command, and the keywords among them."""
+    """Return (names of the grammar terminals that can follow, keywords among these terminals).
+
+    *statement*: beginning of a command.
+    """
     parser = PARSER.parse_interactive(statement)
     try:
         parser.exhaust_lexer()
@@ -113,7 +116,7 @@ def _build_number(c: Children) -> int | float:
 def _build_exact_number(c: Children) -> int | float | str:
     """Return a number, or its text if a float cannot represent it exactly.
 
-    The text is later converted to the type of the parameter.
+    The text is converted to the type of the parameter when the statement runs.
     """
     value = _build_number(c)
     if isinstance(value, int):
@@ -198,7 +201,10 @@ def _build_master_key(c: Children) -> s.Statement:
 
 
 def _build_login_option(c: Children) -> list[tuple[str, object]]:
-    """Return the option, the option words after its value, and OLD_PASSWORD, as (name, value) pairs."""
+    """Return (name, value) pairs for an option of a login.
+
+    They include the words after its value, such as MUST_CHANGE, and OLD_PASSWORD.
+    """
     if _to_upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
         raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))
     more_options = [
@@ -221,7 +227,7 @@ def _build_alter_user(c: Children) -> s.Statement:
 
 
 def _build_permission_name(c: Children) -> str:
-    """Return the words of a permission, with the suffix COLUMNS if it names columns."""
+    """Return the words of a permission. If it is limited to columns, append COLUMNS_SUFFIX."""
     words = [_to_upper(word) for word in c if isinstance(word, Token)]
     return " ".join(words) + (COLUMNS_SUFFIX if len(words) < len(c) else "")
 
@@ -576,11 +582,14 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "drop": _build_drop,
     "drop_master_key": lambda c: s.DropStatement("MASTER KEY", ("",)),
 }
-"""Grammar rule -> function that builds the value of the rule from the values of its children."""
+"""Grammar rule -> function that builds a value from the values of the rule's children."""
 
 
 class _StatementBuilder(Transformer[Token, object]):
-    """Transformer of a parse tree into a statement. _RULE_BUILDERS has the function for each grammar rule."""
+    """Transformer of a parse tree into a statement.
+
+    _RULE_BUILDERS contains the function for each grammar rule.
+    """
 
     def __default__(self, data: object, children: Children, meta: object) -> object:
         return _RULE_BUILDERS[str(data)](children)

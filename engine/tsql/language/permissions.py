@@ -45,7 +45,7 @@ def _split_names(text: str) -> frozenset[str]:
 
 
 SERVER_PERMISSIONS: Final = _split_names(_SERVER_PERMISSION_LIST)
-"""Server permissions, which are granted to logins without a securable."""
+"""Permissions on the server. GRANT names no securable for them."""
 PERMISSIONS: Final = _split_names(
     f"{_COMMON_PERMISSIONS},{_SERVER_PERMISSION_LIST},{_DATABASE_PERMISSION_LIST}"
 )
@@ -70,7 +70,7 @@ OBJECT_PERMISSIONS: Final = (
     "SELECT", "UPDATE", "REFERENCES", "INSERT", "DELETE", "VIEW CHANGE TRACKING", "VIEW DEFINITION", "ALTER",
     "TAKE OWNERSHIP", "CONTROL",
 )  # fmt: skip
-"""Permissions on a table or view, without permissions on its columns [DOC: permissions]."""
+"""Permissions on a table or view as a whole, not on its columns [DOC: permissions]."""
 
 
 def list_server_permissions(version: int) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that begin a statement or a clause."""
 
 RESERVED_WORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISABLE", "ENABLE", "THROW"}
-"""Reserved words. A syntax error at such a word is 156, at other words 102."""
+"""Reserved words. A syntax error at one of them is 156, at another word 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
 """Words that end the preceding statement even without a semicolon."""
@@ -49,7 +49,7 @@ NON_STARTING_WORD_PAIRS: Final = frozenset(
         *((kind, "IF") for kind in _DROPPABLE_KINDS.split()),
     }
 )
-"""Word pairs whose second word does not begin a statement."""
+"""Pairs of words. After the first word, the second word does not begin a statement."""
 
 _COMMAND_PAIR_LIST: Final = """
 ALTER AVAILABILITY, CREATE AVAILABILITY, DROP AVAILABILITY,

@@ -21,7 +21,7 @@ SCRIPT_CHARACTERS_MAX: Final = 1_000_000
 LINE_CHARACTERS_MAX: Final = 100_000
 """Maximum length of a line after the substitution of variables. Assumed.
 
-The limit is necessary because each `:setvar a $(a)$(a)` doubles the length.
+Without a limit, each `:setvar a $(a)$(a)` would double the length.
 """
 
 REPETITIONS_MAX: Final = 10_000
@@ -41,20 +41,23 @@ class ScriptBatch:
 
 
 class Connect(Struct, frozen=True):
-    """`:CONNECT server`: changes the server that executes the following batches."""
+    """`:CONNECT server`. It changes the server that executes the following batches."""
 
     server: str
 
 
 class ClientNote(Struct, frozen=True):
-    """Message of the client, not of a server. A fatal one ends the script."""
+    """Message of the client, not of a server. A fatal message ends the script."""
 
     text: str
     fatal: bool = False
 
 
 class OnError(Struct, frozen=True):
-    """`:ON ERROR EXIT` or `:ON ERROR IGNORE`. *leave*: an error ends the script after its batch."""
+    """`:ON ERROR EXIT` or `:ON ERROR IGNORE`.
+
+    *leave*: after a batch with an error, the script ends.
+    """
 
     leave: bool
 
@@ -80,11 +83,11 @@ _IGNORED_DIRECTIVES: Final = frozenset({"xml", "reset", "help", "list", "listvar
 
 
 def split_script_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[SplitScript]:
-    """Return a computation of the steps of a submission and of the sqlcmd variables after it.
+    """Return a computation of the steps of a submission, and of the sqlcmd variables after it.
 
-    GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
-    invalid GO is a fatal note, and the steps before it remain. Repeated calls return the same cached
-    computation.
+    GO and directives are not recognized inside strings, quoted names and comments. As in SSMS, an unknown
+    `$(name)` or an invalid GO is a fatal note, and the steps before it remain. Repeated calls return the
+    same cached computation.
     """
     key = (text, tuple(sorted(variables.items())))
     return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))
@@ -152,7 +155,10 @@ def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, Non
 
 
 def _iterate_lines(text: str) -> Iterator[str]:
-    """Yield the lines lazily. Splitting a million lines at once would take longer than a frame."""
+    """Yield the lines lazily.
+
+    Splitting a text into a million lines at once would take longer than a display frame.
+    """
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -162,13 +168,13 @@ def _iterate_lines(text: str) -> Iterator[str]:
 
 _LINES_PER_STEP: Final = 500
 WORK_PER_LINE: Final = 3
-"""Units of work to read a line, or a quote or comment mark in it. The figure is measured."""
+"""Work units (work.py) of reading a line, or a quote or comment mark in a line. Measured."""
 
 SCRIPT_STEPS_MAX: Final = 20_000
 """Maximum number of batches and sqlcmd commands in one script. Assumed."""
 
 ACCEPTED_COUNT_MAX: Final = 2**31 - 1
-"""Maximum n of `GO n` that the client accepts. Documented as an int."""
+"""Largest n of `GO n` that the client accepts. Documented as an int."""
 
 
 def _is_valid_count(digits: str) -> bool:
@@ -176,7 +182,10 @@ def _is_valid_count(digits: str) -> bool:
 
 
 def _append_batch(lines: list[str], steps: list[ScriptStep], count: int, lines_read: int) -> None:
-    """Append a batch of *lines*. *lines_read*: number of lines read so far, including *lines*."""
+    """Append a batch of *lines* to *steps*.
+
+    *count*: number of executions (`GO n`). *lines_read*: number of lines read so far, including *lines*.
+    """
     text, lines_above = "\n".join(lines), lines_read - len(lines)
     lines.clear()
     if text.strip() and count:
@@ -194,7 +203,10 @@ def _run_directive(
     variables: dict[str, str],
     lines_read: int,
 ) -> bool:
-    """Execute a directive. Return False if it ends the script. *lines_read*: number of lines before the directive."""
+    """Execute a sqlcmd command. Return False if it ends the script.
+
+    *lines_read*: number of lines before the command.
+    """
     if match["shell"] is not None:
         steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True

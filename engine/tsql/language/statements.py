@@ -23,7 +23,7 @@ class Statement(Struct, frozen=True):
 
 
 class LogicalDevice(str):
-    """Logical name of a backup device (sp_addumpdevice), in place of a file path."""
+    """Logical name of a backup device (sp_addumpdevice), given instead of a file path."""
 
 
 class OutputClause(Struct, frozen=True):
@@ -60,7 +60,10 @@ class AlterDatabaseFilesStatement(DatabaseStatement, frozen=True):
 
 
 class EndpointStatement(Statement, frozen=True, kw_only=True):
-    """CREATE or ALTER ENDPOINT statement. A field that is None or () is omitted in the statement."""
+    """CREATE or ALTER ENDPOINT statement.
+
+    A field is None or () if the statement does not contain its option.
+    """
 
     name: str
     owner: str | None = None
@@ -134,7 +137,7 @@ class CreateCertificateStatement(Statement, frozen=True, kw_only=True):
     file: str | None = None
     private_key_file: str | None = None
     password: str | None = None
-    """Password that protects the new private key, in place of the master key."""
+    """Password that protects the new private key. Without it, the master key protects it."""
     decryption: str | None = None
     """Password that decrypts the file of the private key."""
 
@@ -204,7 +207,11 @@ class SetClusterPropertyStatement(Statement, frozen=True):
 
 
 class PermissionStatement(Statement, frozen=True):
-    """GRANT, REVOKE or DENY. *kind* and *name* are the words before and after `::` (or SERVER)."""
+    """GRANT, REVOKE or DENY statement.
+
+    In ON kind::name, *kind* and *name* are the words before and after `::`. Without ON, *kind* is SERVER or
+    DATABASE.
+    """
 
     verb: str
     permissions: tuple[str, ...]
@@ -220,7 +227,7 @@ class ChangeRoleStatement(Statement, frozen=True):
     name: str
     server: bool = False
     verb_of_member: str = ""
-    """ADD or DROP MEMBER."""
+    """ADD or DROP, for ADD MEMBER or DROP MEMBER; empty for other forms."""
     member: str = ""
     owner: str = ""
     if_exists: bool = False
@@ -276,7 +283,10 @@ class RestoreInformationStatement(Statement, frozen=True):
 
 
 class FileSpec(Struct, frozen=True):
-    """File of CREATE DATABASE. Property names are in capitals. *log* is True for a file after LOG ON."""
+    """File of CREATE DATABASE.
+
+    *log* is True for a file after LOG ON. The names of the properties are in capitals.
+    """
 
     properties: tuple[tuple[str, str], ...]
     log: bool = False
@@ -411,7 +421,10 @@ class ProcedureParameter(Struct, frozen=True):
 
 
 class CreateProcedureStatement(Statement, frozen=True):
-    """CREATE or ALTER PROCEDURE. Line breaks before *body* keep its line numbers in the batch."""
+    """CREATE or ALTER PROCEDURE statement.
+
+    *body* begins with line breaks, so that its lines have the same numbers as in the batch.
+    """
 
     name: tuple[str, ...]
     parameters: tuple[ProcedureParameter, ...]
@@ -430,7 +443,10 @@ class CreateFunctionStatement(Statement, frozen=True):
     returns: str = ""
     verb: str = "CREATE"
     body: str = ""
-    """Text from BEGIN to END, if it is more than RETURN. *returned* is then empty or a table variable."""
+    """Text from BEGIN to END; empty if the body is only RETURN.
+
+    With this text, *returned* is empty, or a table variable.
+    """
     program: tuple[Any, ...] = ()
     """Instructions of the body. Names in the body are resolved when the function is created."""
 
@@ -452,7 +468,7 @@ class CreateTableStatement(Statement, frozen=True):
 
 
 class CreateIndexStatement(Statement, frozen=True):
-    """CREATE INDEX. Only a unique index has an effect on results."""
+    """CREATE INDEX statement. Only a unique index has an effect on the results of statements."""
 
     table: tuple[str, ...]
     name: str
@@ -477,7 +493,7 @@ class AlterTableStatement(Statement, frozen=True):
     altered: str = ""
     """New definition of the column in ALTER COLUMN, in parentheses; empty without this clause."""
     unchecked: bool = False
-    """True for WITH NOCHECK: existing rows may violate the added constraint."""
+    """True for WITH NOCHECK: existing rows may violate the constraint that the statement adds."""
     checked: bool = False
     """True for WITH CHECK: existing rows must satisfy an enabled constraint."""
     enabled: tuple[str, ...] = ()
@@ -507,7 +523,7 @@ class ProcedureArgument(Struct, frozen=True):
 
 
 class ExecuteProcedureStatement(Statement, frozen=True):
-    """EXEC procedure. If a variable contains the procedure's name, *target* is this variable."""
+    """EXEC procedure. *target*: variable that contains the procedure's name; empty without one."""
 
     procedure: str
     arguments: tuple[ProcedureArgument, ...] = ()
@@ -551,7 +567,7 @@ class RaiserrorStatement(Statement, frozen=True):
 
 
 class ThrowStatement(Statement, frozen=True):
-    """THROW number, message, state. If all are None, it raises the caught error again."""
+    """THROW number, message, state. If all three are None, the caught error is raised again."""
 
     number: Value = None
     message: Value = None

@@ -10,8 +10,9 @@ from engine.tsql.language.token_reader import TokenReader
 from engine.tsql.query import planner
 
 INLINE_INDEX_VERSION: Final = 2014
-"""First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 of older versions is
-seen in public output.
+"""First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE].
+
+Before this version, INDEX raises 1018, as seen in public output.
 """
 
 

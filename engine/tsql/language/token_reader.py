@@ -23,32 +23,34 @@ from engine.tsql.language.reserved_words import (
 )
 
 STATEMENT_TOKENS_MAX: Final = 9_000
-"""Maximum number of tokens in one statement before message 8623.
+"""Maximum number of tokens in one statement. A longer statement raises 8623.
 
-Assumed: enough for a call of sp_executesql with all its 2,100 parameters. sqlglot and the grammar parse such
-a statement in about 0.2 s. SQL Server runs out of resources at an IN list of tens of thousands of values.
+Assumed: enough for a call of sp_executesql with all its 2,100 parameters. sqlglot and the grammar parse
+such a statement in about 0.2 s. SQL Server runs out of resources at an IN list of tens of thousands of
+values.
 """
 
 
 STATEMENT_CHARACTERS_MAX: Final = 1_000_000
-"""Maximum number of characters in one statement before message 8623. Assumed: equal to the limit of a value.
+"""Maximum number of characters in one statement. A longer statement raises 8623.
 
-The longest statement of sp_WhoIsActive has 108,000 characters and is parsed in about 0.07 s.
+Assumed: equal to the limit of a value. The longest statement of sp_WhoIsActive has 108,000 characters and
+is parsed in about 0.07 s.
 """
 
 
 WORK_PER_STATEMENT: Final = 60
-"""Units of work to parse a statement, without the work for its tokens. The figure is measured."""
+"""Work units (work.py) of parsing a statement, without the work for its tokens. Measured."""
 
 
 PARSING_WORK_PER_TOKEN: Final = 15
-"""Units of work to parse one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
+"""Work units (work.py) of parsing one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
 class TokenReader:
-    """Token reader that also collects the instructions.
+    """Reader of the tokens of a batch, with the list of compiled instructions.
 
-    Its methods move `position` past the tokens that they read.
+    Methods that read tokens move `position` past them.
     """
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
@@ -159,9 +161,9 @@ class TokenReader:
     def skip_clause(self, commas: bool = False, assign: bool = False, in_brackets: bool = False) -> int:
         """Skip to the end of an expression or statement. Return the index of its first token.
 
-        The end is a semicolon, a closing parenthesis, or the first word of the next statement. With *commas*,
-        a comma is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word begins a
-        statement.
+        The end is a semicolon, a closing parenthesis, or the first word of the next statement. With
+        *commas*, a comma is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word
+        begins a statement.
         """
         first, level, cases = self.position, 0, 0
         opened_clauses: set[str] = set()
@@ -204,7 +206,7 @@ class TokenReader:
         return first if self.token.upper in STOP_WORDS else self.skip_clause(commas)
 
     def is_next_statement(self, start: int, seen_keywords: Container[str]) -> bool:
-        """Return whether the current token begins the statement after the one that began at token *start*.
+        """Return whether the current token begins another statement than the one that began at *start*.
 
         *seen_keywords*: the keywords between *start* and the current token.
         """
@@ -242,11 +244,10 @@ class TokenReader:
         )
 
     def _has_as_keyword(self, bracket: int) -> bool:
-        """Return whether AS follows the parenthesized group.
+        """Return whether AS follows a parenthesized group.
 
-        *bracket*: distance of the opening parenthesis, in tokens.
-
-        The options in WITH ENCRYPTION ( … ), for example, have no AS after the group.
+        *bracket*: distance of the opening parenthesis, in tokens. For example, no AS follows the options in
+        WITH ENCRYPTION ( … ).
         """
         level = 0
         for index in range(self.position + bracket, len(self.tokens)):
@@ -258,7 +259,7 @@ class TokenReader:
     def is_inner_keyword(self, start: int, keyword: str, seen_keywords: Container[str]) -> bool:
         """Return whether *keyword* continues the statement that began at token *start*.
 
-        *seen_keywords*: the keywords of the statement so far.
+        *seen_keywords*: the keywords between *start* and the current token.
         """
         head = self.tokens[start].upper
         word_pair = f"{head} {self.tokens[start + 1].upper}"
@@ -320,9 +321,9 @@ class TokenReader:
         return ProcedureParameter(name, kind, default, output)
 
     def skip_to_as(self) -> frozenset[str]:
-        """Skip the clauses before the AS of a module, such as WITH RECOMPILE and EXECUTE AS OWNER.
+        """Skip the clauses before the AS of a module definition. Return their words.
 
-        Return their words.
+        Examples are WITH RECOMPILE and EXECUTE AS OWNER.
         """
         first = self.position
         while not (self.is_keyword("AS") and self.tokens[self.position - 1].upper not in ("EXECUTE", "EXEC")):
@@ -333,8 +334,8 @@ class TokenReader:
         return frozenset(token.upper for token in self.tokens[first : self.position])
 
     def read_body(self) -> str:
-        """Return the rest of the text after line breaks that keep its line numbers.
+        """Return the rest of the batch as the body of a module. It may be empty.
 
-        The body of a module may be empty.
+        The text begins with line breaks, so that its lines have the same numbers as in the batch.
         """
         return "\n" * (self.token.line - 1) + self.text[self.token.start :]

@@ -44,7 +44,11 @@ from engine.tsql.scalars.values import Scalar, to_text
 
 
 def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> bool:
-    """Return whether the procedure of EXEC exists, or may exist because it is on another server or in a variable."""
+    """Return whether the procedure of EXEC exists.
+
+    Also return True for a procedure on another server, and for a name in a variable, which cannot be
+    checked.
+    """
     parts = [part.strip("[]") for part in statement.procedure.split(".")]
     name = parts[-1].lower()
     if statement.target or len(parts) == 4 or name == "sp_executesql" or name.startswith("#"):
@@ -130,9 +134,9 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
 
 @contextmanager
 def _set_error_procedure(procedure: str) -> Iterator[None]:
-    """Set the procedure name of an error in the call.
+    """Add the procedure name and line 0 to an error that occurs in the call.
 
-    The line of the error is 0, because no statement of a body runs.
+    The line is 0, because no statement of a procedure body runs.
     """
     try:
         yield
@@ -146,15 +150,12 @@ ERROR_RETURN_CODE: Final = 1
 
 
 def _get_system_database(parts: list[str]) -> str:
-    """Return the database in the qualified name of a system procedure; "" for the current database."""
+    """Return the database in a qualified procedure name; "" if a system procedure runs in the current one."""
     return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
 def _format_call(machine: ExecutionMachine, parts: list[str], statement: s.ExecuteProcedureStatement) -> str:
-    """Return the EXEC statement as text for a linked server.
-
-    Values replace the variables among its arguments.
-    """
+    """Return the EXEC statement as text for a linked server. Variables are replaced by their values."""
     argument_texts = []
     for argument in statement.arguments:
         value = machine.resolve_value(argument.value)
@@ -235,7 +236,10 @@ def _bind_parameters(
 def _get_parameter_type(
     machine: ExecutionMachine, argument: s.ProcedureArgument | None, declared: str
 ) -> str:
-    """Return the type of a parameter. A sql_variant gets the type of the variable that is passed to it."""
+    """Return the type of a parameter.
+
+    A sql_variant parameter gets the type of the variable that the call passes.
+    """
     if (
         argument is None
         or declared.lower() != "sql_variant"
@@ -246,7 +250,10 @@ def _get_parameter_type(
 
 
 def _run_placeholder(call: ProcedureCall) -> None:
-    """Do nothing: placeholder for a user-defined procedure, whose statements are in its body."""
+    """Do nothing.
+
+    This placeholder stands for a user-defined procedure, whose body contains the statements.
+    """
 
 
 # --- dynamic SQL -----------------------------------------------------------------------------------------
@@ -361,6 +368,9 @@ _UNSIMULATED_TEXT: Final = (
     resources.files("engine.tsql.procedures").joinpath("not_simulated.txt").read_text(encoding="utf-8")
 )
 UNSIMULATED_PROCEDURES: Final = frozenset(_UNSIMULATED_TEXT.split())
-"""System procedures that have no effect in this simulation. Documented [DOC: system stored procedures]."""
+"""System procedures of the product that are refused as "Not simulated".
+
+Documented [DOC: system stored procedures].
+"""
 SYSTEM_PROCEDURES.update(dict.fromkeys((*UNSIMULATED_PROCEDURES, *PROCEDURES_BY_NAME, "sp_executesql"), ""))
 SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))

@@ -55,7 +55,7 @@ def _revoke_access(call: ProcedureCall) -> None:
 
 
 def _change_role_member(call: ProcedureCall) -> None:
-    """Execute sp_addrolemember, sp_droprolemember or the same for server roles.
+    """Execute sp_addrolemember, sp_droprolemember, sp_addsrvrolemember or sp_dropsrvrolemember.
 
     Raises 15007 for an unknown login, 15402 for an unknown server role, 15410 for an unknown user or role.
     """
@@ -134,7 +134,7 @@ def _show_logins(call: ProcedureCall) -> None:
 
 
 def _list_users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator[Row]:
-    """Yield the roles and the user of a login, for each open database."""
+    """Yield rows for the user and the roles that a login has in each open database."""
     context, name = call.machine.context, to_text(login["name"])
     for database in catalog.list_view_rows(context, "sys.databases"):
         database_name = to_text(database["name"])
@@ -197,7 +197,7 @@ def _reject_call(call: ProcedureCall) -> None:
 def _map_login(call: ProcedureCall) -> None:
     """Execute sp_addlinkedsrvlogin.
 
-    Only the default is simulated: a linked server uses the caller's own login.
+    Only its default effect is simulated: a linked server uses the caller's own login.
     """
     if call.get_text("@useself").lower() not in ("", "true", "1") or call.get_text("@locallogin"):
         raise UnsimulatedFeatureError(f"{call.name} with a login other than your own")
@@ -208,7 +208,7 @@ _LINKED_SERVER_DEFAULTS: Final = {
     "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
     "sub": "false", "remote proc transaction promotion": "true",
 }  # fmt: skip
-"""Option of sp_serveroption -> default value. Other values of these options are not simulated. Documented."""
+"""Option of sp_serveroption -> its default value, which is the only simulated value. Documented."""
 
 
 def _set_server_option(call: ProcedureCall) -> None:

@@ -1,8 +1,6 @@
 """SQL Server Agent procedures for operators, alerts, notifications, categories and mail.
 
-They only store rows.
-
-clients/agent.py processes the rows.
+The procedures only store rows. clients/agent.py processes the rows.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +26,7 @@ def find_named_row(call: ProcedureCall, table: StoredTable[RowT], parameter: str
 
 
 def check_new_name(call: ProcedureCall, table: StoredTable[RowT]) -> str:
-    """Return the name of a new object. Raises 14261 if the name exists."""
+    """Return the name of an object to create. Raises 14261 if the name is already in use."""
     name = call.get_text("@name")
     if table.find_row(call.world, call.server, "name", name) is not None:
         raise SqlError(14261, "@name", name)
@@ -38,7 +36,7 @@ def check_new_name(call: ProcedureCall, table: StoredTable[RowT]) -> str:
 def set_given_columns(
     call: ProcedureCall, table: StoredTable[RowT], row: RowT, columns: dict[str, str]
 ) -> None:
-    """Set the columns of *row* whose parameters the call contains. *columns*: parameter -> column."""
+    """Set those columns of *row* for which the call contains a parameter. *columns*: parameter -> column."""
     changes = {
         column: call.get_argument(name)
         for name, column in columns.items()
@@ -161,8 +159,8 @@ def _add_alert(call: ProcedureCall) -> None:
 def _check_alert_condition(call: ProcedureCall) -> None:
     """Check the condition of an alert: severity, message, performance counter or WMI query.
 
-    Raises 14266 for a severity above 25, 14262 for an unknown message, and 14500 for a severity with a
-    message or for a missing condition.
+    Raises 14266 for a severity above 25, and 14262 for an unknown message. Raises 14500 for a severity with
+    a message, and for a missing condition.
     """
     if not 0 <= call.get_number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")

@@ -18,7 +18,7 @@ GRANTED_CODE, GRANTED_AFTER_WAIT_CODE, TIMED_OUT_CODE, DEADLOCK_CODE, INVALID_CO
 
 
 _INTERNAL_PROCEDURE: Final = "xp_userlock"
-"""Name of the internal procedure in error messages about application locks. Seen in public output."""
+"""Name of the internal procedure that error messages about application locks show. Seen in public output."""
 
 
 def _reject_lock_call(call: ProcedureCall, number: int, *arguments: str) -> None:

@@ -23,7 +23,7 @@ class ProcedureCall(Struct, frozen=True):
     machine: ExecutionMachine
     name: str
     database: str
-    """Database in the qualified name of the procedure, or the current database."""
+    """Database in the qualified name of the procedure; otherwise, the current database."""
     arguments: dict[str, Scalar]
     integers: frozenset[str] = frozenset()
     """Names of the parameters of an integer type."""
@@ -81,9 +81,10 @@ class ProcedureDefinition(Struct, frozen=True):
 
 
 def define_procedure(run: Callable[[ProcedureCall], None], parameters: str = "") -> ProcedureDefinition:
-    """Define a procedure.
+    """Define a system procedure.
 
-    *parameters* lists its parameters in order, such as `@a @b:int?`; `?` means optional.
+    *run*: function that executes it. *parameters*: its parameters in order, such as `@a @b:int?`; `?` means
+    optional.
     """
     words = parameters.split()
     names = [word.rstrip("?").removesuffix(":int") for word in words]
@@ -101,7 +102,7 @@ def bind_arguments(
     procedure: ProcedureDefinition,
     given_arguments: tuple[s.ProcedureArgument, ...],
 ) -> dict[str, Scalar]:
-    """Return the values of the arguments by parameter name.
+    """Return parameter name -> value for the arguments of a call.
 
     Raises 119, 201, 8114 or 8143 to 8146 for wrong arguments.
     """
@@ -162,9 +163,9 @@ class IgnoredParameter(NamedTuple):
     """Parameter that a procedure accepts and ignores (parameter_effects.tsv)."""
 
     values: tuple[str, ...]
-    """Values that would have no effect in SQL Server either.
+    """Values that have no effect in SQL Server either.
 
-    "*" is any value, LOCAL this server, =@x the value of parameter @x, =database the current database.
+    "*" means any value, LOCAL this server, =@x the value of parameter @x, =database the current database.
     """
     reason: str
 
@@ -181,10 +182,7 @@ def read_ignored_parameters() -> dict[tuple[str, str], IgnoredParameter]:
 
 
 def check_ignored_parameters(call: ProcedureCall) -> None:
-    """Refuse a value of an ignored parameter that would have an effect in SQL Server.
-
-    Raises UnsimulatedFeatureError.
-    """
+    """Raise UnsimulatedFeatureError for a value of an ignored parameter that has an effect in SQL Server."""
     for parameter, value in call.arguments.items():
         rule = read_ignored_parameters().get((call.name, parameter))
         if rule is None or value is None or "*" in rule.values:

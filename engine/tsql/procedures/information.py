@@ -30,7 +30,7 @@ PAGE_ROW_BYTES_MAX: Final = 8060
 def _show_space_used(call: ProcedureCall) -> None:
     """Execute sp_spaceused [table]. Raises 15009 for an unknown table.
 
-    The size of a table is derived from its number of characters and cells, in pages of 8 KB.
+    The size of a table, in pages of 8 KB, is derived from its numbers of characters and values.
     """
     object_name, context = call.get_text("@objname"), call.machine.context
     if object_name:
@@ -119,11 +119,9 @@ def _relink_user(call: ProcedureCall, database: str, user: str, login: str) -> N
 
 
 def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
-    """Connect an orphaned user to the login with the same name.
+    """Connect an orphaned user to the login with the same name. Other users stay unchanged.
 
     Create the login if it is missing and a password is given.
-
-    Users that are not orphaned stay unchanged.
     """
     if not user or call.get_text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
@@ -167,9 +165,9 @@ def _show_definition(call: ProcedureCall) -> None:
 def _read_error_log(call: ProcedureCall) -> None:
     """Execute sp_readerrorlog or xp_readerrorlog.
 
-    The arguments are the number of the log (0 is the current one), its kind, two texts that lines must
-    contain, a time range, and the order. An error fills two lines. Kind 2, the log of SQL Server Agent, is
-    empty.
+    The arguments are the number of the log (0 is the current one) and its kind. Further arguments are two
+    texts that lines must contain, a time range, and the order. An error takes two lines. Kind 2, the log of
+    SQL Server Agent, is empty.
     """
     number, kind = call.get_number("@p1"), call.get_number("@p2", 1)
     search_texts = [text.casefold() for text in (call.get_text("@p3"), call.get_text("@p4")) if text]
@@ -228,7 +226,10 @@ def _cycle_error_log(call: ProcedureCall) -> None:
 
 
 def _show_version(call: ProcedureCall) -> None:
-    """Execute xp_msver. Row names and numbers are from its published output; unknown values are NULL."""
+    """Execute xp_msver.
+
+    Row names and numbers are from published output of xp_msver. Unknown values are NULL.
+    """
     server = call.world.instances[call.server]
     cores = call.world.get_computer_of(call.server).cores
     number = PRODUCT_VERSIONS[server.version][0]
@@ -271,9 +272,10 @@ def _show_version(call: ProcedureCall) -> None:
 
 
 def _flush_log(call: ProcedureCall) -> None:
-    """Execute sp_flush_log (since 2014), which hardens delayed durable transactions.
+    """Execute sp_flush_log (since 2014), which hardens the log of delayed durable transactions.
 
-    It does nothing here, because the flow model hardens the log at each tick. Raises 2812 in older versions.
+    It does nothing here, because the flow model hardens the log at each tick. Raises 2812 in older
+    versions.
     """
     if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
@@ -283,12 +285,12 @@ HEALTH_STATES: Final = ("unknown", "clean", "warning", "error")
 
 
 def _show_diagnostics(call: ProcedureCall) -> None:
-    """Execute sp_server_diagnostics once: show the state of the instance's components and of its AGs.
+    """Execute sp_server_diagnostics once: show the states of the instance's components and of its AGs.
 
     [DOC: sp_server_diagnostics]
 
-    Only simulated problems give a component another state than clean: failed disks, lack of threads, and AGs
-    whose replica on this server is neither primary nor secondary.
+    Only simulated problems change the state of a component from clean. They are failed disks, lack of
+    threads, and AGs whose replica on this server is neither primary nor secondary.
     """
     context, world = call.machine.context, call.world
     if context.version < 2012:
@@ -344,7 +346,8 @@ assumed.
 def _read_registry(call: ProcedureCall) -> None:
     """Execute xp_regread: show a registry value as a result set, or set the OUTPUT parameter.
 
-    A missing value sets the parameter to NULL. Without the parameter, it prints message 22001.
+    If the value does not exist, set the parameter to NULL. Without an OUTPUT parameter, print message 22001
+    instead.
     """
     name = call.get_text("@value_name").lower()
     value = (

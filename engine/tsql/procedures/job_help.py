@@ -129,7 +129,10 @@ _SEM_COLUMNS: Final = """
 step_id step_name message run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
 """
 _MODE_COLUMNS: Final = {"SUMMARY": _SUMMARY_COLUMNS, "FULL": _FULL_COLUMNS, "SEM": _SEM_COLUMNS}
-"""Value of @mode -> columns. The text of the procedure also contains SEM, the form of an older tool."""
+"""Value of @mode -> columns of the result set.
+
+The mode SEM, which an older tool used, is known from the text of the procedure.
+"""
 
 _HISTORY_FILTERS: Final = {
     "@step_id": ("step_id", operator.eq),
@@ -143,7 +146,7 @@ _HISTORY_FILTERS: Final = {
     "@minimum_run_duration": ("run_duration", operator.ge),
     "@minimum_retries": ("retries_attempted", operator.ge),
 }
-"""Filter parameter -> column, and comparison of the column with the parameter."""
+"""Filter parameter -> (column, function that compares the column with the parameter)."""
 
 
 def _show_history(call: ProcedureCall) -> None:

@@ -55,9 +55,9 @@ def _add_job(call: ProcedureCall) -> None:
 
 
 def _find_category_id(call: ProcedureCall) -> int:
-    """Return the id of the job category; 0 without a category. Raises 14262 for an unknown category.
+    """Return the ID of the job category; 0 without a category. Raises 14262 for an unknown category.
 
-    If both name and id are given, the name decides [DOC: sp_add_job].
+    If the call contains both name and ID, the name decides [DOC: sp_add_job].
     """
     column, parameter = "name", "@category_name"
     if call.get_argument(parameter) is None:
@@ -87,7 +87,7 @@ def _find_operator_id(call: ProcedureCall) -> int:
 
 
 def _refuse_unsimulated_parameters(call: ProcedureCall) -> None:
-    """Raise UnsimulatedFeatureError for net send, pager and job deletion, which are not simulated."""
+    """Raise UnsimulatedFeatureError for net send, pager and automatic deletion of the job."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
         if call.get_number(parameter):
             raise UnsimulatedFeatureError(f"{call.name} {parameter} = {call.get_number(parameter)}")
@@ -283,9 +283,9 @@ _SCHEDULE_COLUMNS: Final = {
 
 
 def _store_schedule(call: ProcedureCall, parameter: str) -> int:
-    """Store a schedule and return its id.
+    """Store a schedule and return its ID.
 
-    The schedule has no effect, because this simulation starts no jobs by time.
+    The schedule has no effect, because this simulation starts no jobs at scheduled times.
     """
     options = {column: call.get_argument(name) for name, column in _SCHEDULE_COLUMNS.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
@@ -355,7 +355,7 @@ def _remove_server(call: ProcedureCall) -> None:
 def _is_assigned_to_server(call: ProcedureCall, job: str) -> bool:
     """Return whether the job is assigned to a server.
 
-    Jobs of the scenario always are; jobs of scripts need sp_add_jobserver.
+    A job of the scenario always is. A job that a script creates needs sp_add_jobserver.
     """
     row = stored_tables.JOBS.find_row(call.world, call.server, "job", job)
     return row is None or bool(row.get("targeted", 1))

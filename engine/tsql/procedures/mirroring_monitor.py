@@ -1,4 +1,4 @@
-"""Procedures of the Database Mirroring Monitor in msdb. Facts 1.7 and 2.9."""
+"""Procedures of the Database Mirroring Monitor in msdb. Sources: facts 1.7 and 2.9 in docs/facts.md."""
 
 from typing import Final
 
@@ -119,7 +119,7 @@ def _show_alerts(call: ProcedureCall) -> None:
 
 
 def _build_alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
-    """Return alert id, threshold (None if not set) and 1 if enabled, else 0 [DOC: sp_dbmmonitorhelpalert]."""
+    """Return (alert ID, threshold or None if not set, 1 if enabled else 0) [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
     is_retention = number == monitor.RETENTION_ALERT

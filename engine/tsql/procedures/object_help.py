@@ -90,7 +90,7 @@ def _find_system_view(call: ProcedureCall, parts: tuple[str, ...]) -> CatalogVie
 
 
 def _get_spelled_name(call: ProcedureCall, parts: tuple[str, ...]) -> str:
-    """Return the name of an object in the spelling of its CREATE statement.
+    """Return the name of an object as its CREATE statement spells it.
 
     For an unknown object, return the last of *parts*.
     """
@@ -135,7 +135,7 @@ def _describe_object(call: ProcedureCall, name: str, user_object: objects.UserOb
 
 
 def _require_table(call: ProcedureCall) -> tuple[str, Table]:
-    """Return the table in @objname and its name in the stored spelling.
+    """Return (name as written in @objname, table with that name).
 
     Raises 15009 for an unknown table, 15250 for a table in another database.
     """
@@ -252,9 +252,9 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """Show the columns of an object.
+    """Show the columns of an object. *columns*: (name, type, nullable).
 
-    *columns*: (name, type, nullable); None means that nullability is unknown.
+    None for nullable means that it is unknown.
     """
     rows: list[Row] = []
     for name, kind, nullable in columns:
@@ -326,7 +326,7 @@ def _show_identity(call: ProcedureCall, numbered: Row | None) -> None:
 
 
 def _list_objects(call: ProcedureCall) -> None:
-    """Show all objects of the database, user objects first, and no user-defined types."""
+    """Show all objects of the database, user objects first. User-defined types are not shown."""
     context = call.machine.context
     own_rows: list[Row] = [
         (stored_object.name, stored_object.schema, _OBJECT_TYPES[objects.get_type_code(item).strip()])
@@ -389,7 +389,10 @@ def _rename_object(
 
 
 def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
-    """Store the generated names of unnamed DEFAULT constraints, so that a new table name keeps them."""
+    """Return the columns. Unnamed DEFAULT constraints keep their generated names as explicit names.
+
+    A new name of the table then does not change these names.
+    """
     return tuple(
         replace(column, default_name=constraints.get_default_name(name, column)) if column.default else column
         for column in table.columns

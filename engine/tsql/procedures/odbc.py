@@ -61,16 +61,16 @@ ODBC_3_DATE_TYPES: Final = {
     "datetime2": (93, 3),
     "datetimeoffset": (-155, None),
 }
-"""ODBC code and datetime subcode of each date and time type, for a caller with ODBC version 3 (@ODBCVer).
+"""Date and time type -> (ODBC code, datetime subcode) for ODBC version 3 (@ODBCVer).
 
-Procedures without the suffix _100, which are older than version 2008, return the new types of 2008 as texts
-[DOC: data type support for date and time].
+The procedures without the suffix _100 existed before version 2008. They return the new types of 2008 as
+texts [DOC: data type support for date and time].
 """
 WIDE_TYPES: Final = frozenset({"nchar", "nvarchar"})
 
 
 def _list_rows(call: ProcedureCall, view: str) -> list[Record]:
-    """Return the rows of a view. Columns that a row lacks are None."""
+    """Return the rows of a view. A column that does not exist in a row is None."""
     return [defaultdict(lambda: None, row) for row in catalog.list_view_rows(call.machine.context, view)]
 
 
@@ -151,8 +151,9 @@ UDT_AND_XML_COLUMNS: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
-"""Columns before the last one in the result sets of the variants _90 and _100. They describe UDT and xml
-columns and are NULL here.
+"""Columns about UDT and xml types, before the last column of the variants _90 and _100.
+
+These columns are NULL here.
 """
 
 
@@ -241,7 +242,10 @@ def _show_types(call: ProcedureCall) -> None:
 
 
 IDENTITY_TYPES: Final = frozenset({"tinyint", "smallint", "int", "bigint", "decimal", "numeric"})
-"""Types with which a column can be an identity column. Each is listed twice. Documented [DOC: sp_datatype_info]."""
+"""Types that an identity column can have. sp_datatype_info lists each one twice.
+
+The second row is the type with IDENTITY. Documented [DOC: sp_datatype_info].
+"""
 
 
 def _list_index_keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:

@@ -1,8 +1,10 @@
 """System procedures that are implemented as T-SQL queries over the catalog (queries.sql).
 
-If the first column of a query is named `error`, the first row raises this message; `message` prints it as
-information. A query after `IF @name` runs only if the parameter has a value. The word `quiet` after the names
-suppresses row counts.
+The first column of a query can have a special name. If it is named `error`, the values of the first row
+raise an error: message number, then arguments. If it is named `message`, they are printed as information.
+
+A query after `IF @name` runs only if the parameter has a value. The word `quiet` after the names suppresses
+row counts.
 
 The local server has id 0 [DOC: sp_helpserver], and its timeouts are the defaults.
 """
@@ -29,9 +31,9 @@ _QUERIES: Final = {
 
 
 def show_query_results(call: ProcedureCall) -> None:
-    """Show the rows of the procedure's queries. The parameters are variables in the queries.
+    """Execute the queries of the procedure and show their rows. Raises the errors of the queries.
 
-    Raises their errors.
+    In the queries, the parameters of the procedure are variables.
     """
     machine, scope = call.machine, call.machine.scope
     text, quiet = _QUERIES[call.name]
