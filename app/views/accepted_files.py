@@ -1,4 +1,7 @@
-"""Dialog that lists files from other people that the user accepted. It can remove them from the list."""
+"""Dialog that lists accepted files: they come from other people and open without a question.
+
+The user can remove files from the list.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -15,7 +18,10 @@ from engine.drill.authoring.scenario import escape_invisible
 
 
 class AcceptedFileRow(Struct, frozen=True):
-    """Row of the list. Title and author may come from a stranger. An empty field is unknown."""
+    """Row of the list of accepted files. Title and author may come from a stranger.
+
+    An empty string means that the value is unknown.
+    """
 
     sha256: str
     title: str
@@ -54,7 +60,7 @@ ACCEPTED_FILE_COLUMNS: Final[tuple[TableColumn[AcceptedFileRow], ...]] = (
 
 
 class AcceptedFilesDialog(QDialog):
-    """Dialog with the list of accepted files and its actions."""
+    """Dialog with the list of accepted files and buttons that forget them."""
 
     forget_wanted = Signal(list)
     """Signal: SHA-256 of each file to forget."""

@@ -94,11 +94,11 @@ OUTCOME_LABELS = {
     "ended_at_s": mark("length of the run"),
     "score": "points",
 }
-"""Name of a figure of the run -> label."""
+"""Name of an outcome figure, such as `lost_kb` -> its label."""
 
 
 def format_outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
-    """Return name, left value, right value, and the difference (right minus left)."""
+    """Return the cells of *row*: name, left value, right value, and the difference (right minus left)."""
     name = tr(OUTCOME_LABELS.get(row.name, row.name))
     sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
     delta = f"{sign}{_format_figure(row.name, abs(row.delta))}" if row.delta else "="
@@ -150,7 +150,10 @@ AXIS_TOP_MIN: Final = 1.0
 
 
 class BranchPlots(QWidget):
-    """Plots of two branches in a column. The left branch is dashed and gray, the right branch is colored."""
+    """Column of plots that compare two branches.
+
+    The left branch is dashed and gray, the right one is colored.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -164,7 +167,7 @@ class BranchPlots(QWidget):
         theme.call_after_events(self, theme.APPEARANCE_EVENTS, self._redraw_timer.start)
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
-        """Show the curves of one database, in their order."""
+        """Show *curves* in the given order. All of them belong to one database."""
         self._curves = curves
         self._draw()
 
@@ -222,8 +225,9 @@ CURVES_HEIGHT_LINES = 24
 """Height of the curves in lines of text."""
 
 STATE_ROWS_MAX = 40
-"""Maximum number of rows of states. Rows that differ come first, because a run can have hundreds of
-databases.
+"""Maximum number of rows in the table of states. A run can have hundreds of databases.
+
+Rows that differ come first.
 """
 
 

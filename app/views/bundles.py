@@ -25,7 +25,7 @@ from app.words.language import tr, trn
 from engine.drill.authoring.scenario import escape_invisible
 
 TITLE_LENGTH_MAX: Final = 200
-"""Maximum number of characters of a title, equal to the limit of scenarios."""
+"""Maximum number of characters of a bundle's title. Titles of scenarios have the same limit."""
 ROW_HEIGHT_LINES: Final = 1.5
 """Height of a row in line heights."""
 _KEY_ROLE, _PART_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
@@ -39,7 +39,7 @@ class BundleRow(Struct, frozen=True):
     author: str
     """Author and license, if known."""
     drills: Sequence[tuple[str, str]]
-    """Name and displayed title of each drill. A request contains the name."""
+    """Name and displayed title of each drill. Signals contain the name."""
     runs: Sequence[tuple[str, str]]
     """Name and displayed title of each run."""
 

@@ -15,16 +15,19 @@ from engine.overrides import override
 
 BUBBLE_GAP_PX: Final = 12
 BUBBLE_SIZES: Final = ((29.0, 1.2), (23.0, 1.0), (20.0, 1.0), (17.0, 1.0))
-"""Width in line heights and text scale, in order of preference. The first size that covers nothing is used."""
+"""Sizes of the bubble (width in line heights, text scale) in order of preference.
+
+The first size that covers nothing is used.
+"""
 TITLE_SCALE: Final = 1.12
 TAIL_WIDTH_PX: Final = 26
 """Width of the tail at the edge of the bubble."""
 COVERED_TARGET_WEIGHT: Final = 8
-"""Weight of the covered area of the object itself, relative to other objects."""
+"""Weight of covering the target, relative to covering other objects, when the bubble is placed."""
 
 
 class _TargetFrame(QWidget):
-    """Frame around the object, with a tail from the bubble to the frame. Clicks pass through it."""
+    """Frame around the target of a coach mark, with a tail to the bubble. Clicks pass through it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -155,7 +158,10 @@ class CoachMark(QFrame):
             self.skipped.emit()
 
     def _move_to_free_rect(self) -> None:
-        """Move the bubble inside the window where it covers least. Use a smaller size if it covers less."""
+        """Move the bubble to the position in the window where it covers least.
+
+        Use a smaller size of the bubble if it then covers less.
+        """
         if self.isHidden():
             return
         target_rect = self._pointed_at = self._target()
@@ -218,7 +224,7 @@ class CoachMark(QFrame):
         return [_move_into_window(box.translated(point), inner_rect) for point in points]
 
     def _follow_target(self) -> None:
-        """Move the bubble if the object has moved. An unconditional move would request layouts endlessly."""
+        """Move the bubble if its target has moved. An unconditional move would request layouts endlessly."""
         if self._target() != self._pointed_at:
             self._move_to_free_rect()
 

@@ -139,7 +139,10 @@ class CommandPalette(QFrame):
     # --- entries ------------------------------------------------------------------------------------------
 
     def set_actions(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
-        """Set the entries: (group, actions of the group), in the order without a search."""
+        """Set the entries: (group, actions of the group).
+
+        This order applies while the search text is empty.
+        """
         self._offered = [
             PaletteEntry(group, action)
             for group, actions in groups

@@ -15,7 +15,10 @@ TYPING_PAUSE_MS: Final = 900
 
 
 class ConditionDialog(QDialog):
-    """Dialog for a condition in the syntax of goals. The examples use names of the current drill."""
+    """Dialog to enter the condition at which the run pauses, in the syntax of goals.
+
+    The examples use names of the current drill.
+    """
 
     condition_chosen = Signal(str)
     """Signal: valid condition."""

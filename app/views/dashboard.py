@@ -53,7 +53,7 @@ def _format_number(value: float | None) -> str:
 
 
 def _build_column(title: str, name: str) -> TableColumn[DatabaseRow]:
-    """Return a column of sys.dm_hadr_database_replica_states. *name* is the column name of the view."""
+    """Return a table column that shows the column *name* of sys.dm_hadr_database_replica_states."""
 
     def format_text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
@@ -133,7 +133,7 @@ REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
 
 
 class GroupDashboardView(QWidget):
-    """Read-only dashboard of a group, as the selected server knows it.
+    """Read-only dashboard of an availability group, as the selected server knows it.
 
     A secondary knows only its own replica.
     """
@@ -218,7 +218,7 @@ class GroupDashboardView(QWidget):
 
     @Slot(str)
     def show_server(self, server: str) -> None:
-        """Show the knowledge of *server*. A name without a replica has no effect."""
+        """Show the dashboard as *server* knows it. A name without a replica has no effect."""
         self._draw()
         index = self.servers.findText(server)
         if index >= 0:
@@ -255,7 +255,10 @@ class GroupDashboardView(QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """Share the height by rows when their number changes. Otherwise keep the user's splitter position."""
+        """Divide the height between the tables by their row counts when these change.
+
+        Otherwise keep the user's splitter position.
+        """
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows

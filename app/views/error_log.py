@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 ERROR_SEVERITY_MIN: Final = 11
-"""Minimum severity of messages with an additional `Error: …` line. Documented (facts, section 7)."""
+"""Minimum severity of messages with an additional `Error: …` line. Documented (docs/facts.md, section 7)."""
 
 
 class ErrorLogLine(Struct, frozen=True):

@@ -196,7 +196,10 @@ PERIOD_CHOICES: Final = (
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
-    """Return the start of the first of the last *days* days. 0 means no limit, so return the minimum time."""
+    """Return the start of the period of *days* days that ends today.
+
+    0 means no limit: return the minimum time.
+    """
     if not days:
         return datetime.min.replace(tzinfo=UTC)
     return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)

@@ -1,4 +1,4 @@
-"""Bar above the desk for lessons: it asks for a better action at a mistake, and explains the answer."""
+"""Bar above the desk for lessons. At a mistake, it asks for a better action, then it explains the answer."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -28,7 +28,7 @@ BUTTON_TEXTS: Final[Mapping[str, str]] = {
 
 
 class LessonBar(QFrame):
-    """Bar with the current lesson. It is hidden without a lesson."""
+    """Bar with the current lesson: a mistake of the run to practice. It is hidden without a lesson."""
 
     button_pressed = Signal(str)
     """Signal: name of the pressed button."""

@@ -159,4 +159,4 @@ class PastTimeBar(QFrame):
 
 
 STEP_LENGTH_MAX = 160
-"""Maximum number of characters of a step. The SQL window and the journal show the full text."""
+"""Maximum number of displayed characters of a step. The SQL window and the journal show the full text."""

@@ -38,7 +38,10 @@ DOT_RADIUS_PX: Final = (3.5, 9.0)
 
 
 class CalibrationCurve(QWidget):
-    """Square plot of correct answers by confidence. Dots are connected in order of confidence."""
+    """Square plot of the share of correct answers against confidence.
+
+    Dots are connected in order of confidence.
+    """
 
     def __init__(self, calibration: Calibration, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,7 +26,7 @@ def _describe_difference(row: ComparisonRow) -> str:
 
 
 def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn[ComparisonRow], ...]:
-    """Return the columns for the figures of two runs with these names."""
+    """Return the columns of the figures table. *left_name* and *right_name*: names of the two runs."""
     return (
         TableColumn(
             title=mark("Item"),
@@ -59,7 +59,7 @@ def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn[C
 
 
 def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn[ComparedAction], ...]:
-    """Return the columns for the actions of two runs with these names."""
+    """Return the columns of the actions table. *left_name* and *right_name*: names of the two runs."""
     return (
         TableColumn(
             title=mark("Time"),

@@ -190,7 +190,7 @@ def _build_group_html(
 ) -> str:
     """Return a heading with the usual scope of the group's keys, and a row per command.
 
-    A command with another scope states it.
+    The row of a command with another scope states that scope.
     """
     scope = commands[-1].scope
     rows = "".join(

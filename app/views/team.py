@@ -147,7 +147,7 @@ class TakeRoleDialog(QDialog):
         return self.role.currentData() in self._left_teams
 
     def _enable_take_button(self, enabled: bool) -> None:
-        """Enable the button to take a role. Until then, Enter presses Show roles."""
+        """Enable or disable the button to take a role. While it is disabled, Enter presses Show roles."""
         self.take.setEnabled(enabled)
         mark_primary(self.show_roles_button, not enabled)
         mark_primary(self.take, enabled)

@@ -233,7 +233,7 @@ class TimeControls(QWidget):
 
     @Slot(float)
     def show_lag(self, reached_speed: float) -> None:
-        """Show that only the speed *reached_speed* is possible. 0 means that the requested speed is reached."""
+        """Show that the simulation reaches only the speed *reached_speed*. 0 removes the message."""
         self._note.setText(_format_lag_text(reached_speed) if reached_speed else "")
 
     @Slot(float)

@@ -185,7 +185,7 @@ STEP_COLUMNS: Final[tuple[TableColumn[PhaseStep], ...]] = (
 
 
 class PublishedTimesRow(Struct, frozen=True):
-    """Row of the comparison: its label, and the texts for both columns of the white paper's Table 6."""
+    """Row of the comparison: label, and texts for both columns (idle, loaded) of the white paper's Table 6."""
 
     text: str
     idle: str

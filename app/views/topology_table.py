@@ -57,7 +57,7 @@ class TopologyRow(Struct, frozen=True):
 def list_topology_rows(world: World, truth: bool = True) -> list[TopologyRow]:
     """Return each server followed by its copies, then links, then applications.
 
-    If *truth* is False, hide unknown facts, as in an exam.
+    If *truth* is False, hide facts that the trainee does not know, as in an exam.
     """
     picture = build_topology_contents(world) if truth else hide_unknown_facts(build_topology_contents(world))
     copies: dict[str, list[CopyDisplay]] = {}
@@ -359,6 +359,6 @@ def list_common_actions(
 
 
 def _strip_targets(action_offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
-    """Return the words of an offer's line without the names of its target."""
+    """Return the words of an action's input line without the names of *target*."""
     verb, *words = action_offer.line.split()
     return (verb, *words[len(target.names) :])

@@ -25,7 +25,7 @@ STATE_COLORS: Final = {
     9: "warn",
     12: "warn",
 }
-"""New state -> theme color of good or bad news."""
+"""New mirroring state -> name of the theme color: ok, warn or bad."""
 
 
 class TraceRow(Struct, frozen=True):

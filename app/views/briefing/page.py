@@ -34,7 +34,7 @@ MODE_CHOICES: Final = (
     ("guided", mark("Guided"), mark("hints are free")),
     ("exam", mark("Exam"), mark("no hints")),
 )
-"""Modes of a scored drill with label and effect on hints. The first one is the default."""
+"""Mode of a scored drill, its label and its effect on hints. The first mode is the default."""
 
 PAGE_MARGINS_PX: Final = 24
 MODE_GAP_PX: Final = 24
@@ -219,7 +219,7 @@ class BriefPage(QWidget):
 
 
 def _list_details(scenario: Scenario) -> list[str]:
-    """Return lines with the skills, the place in the course, the proof of par and the sources."""
+    """Return text lines: the trained skills, the part of the course, the proof of par and the sources."""
     lines = []
     if scenario.skills:
         titles = ", ".join(tr(skills.get_skill_title(key)) for key in scenario.skills)

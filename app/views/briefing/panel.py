@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 CONFIDENCE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-"""Selectable degrees of confidence. Any number can be typed. Assumed: nobody uses finer degrees."""
+"""Selectable degrees of confidence in percent. Other numbers can be typed.
+
+Assumed: steps of 10 are fine enough.
+"""
 CARDS_HEIGHT_SHARE_MAX: Final = 0.8
 """Maximum height of the question cards, as a share of the panel's height. Higher stacks scroll."""
 
@@ -85,7 +88,7 @@ class QuestionCard(QFrame):
         self._mark_choice()
 
     def show_result(self, text: str) -> None:
-        """Show the result of an answered or expired question until it is closed."""
+        """Show the result of an answered or expired question until the user closes the card."""
         self.is_open = False
         for part in (*self.choices, self.confidence):
             part.hide()  # the result repeats the answer, so the choices are not needed
@@ -114,7 +117,10 @@ class QuestionCard(QFrame):
 
 
 class QuestionCardArea(QScrollArea):
-    """Scroll area of question cards at the lower edge of *panel*, or at the upper edge if the pointer is low."""
+    """Scroll area of question cards at the lower edge of *panel*.
+
+    It moves to the upper edge if the cards would cover the pointer only at the lower edge.
+    """
 
     confirmed = Signal(str)
     changed = Signal()
@@ -358,7 +364,7 @@ class BriefingPanel(QScrollArea):
 
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
-        """Add new events."""
+        """Update goals, hints and questions after new *events*."""
         for event in events:
             if isinstance(event.data, AnswerData):
                 self._ends[event.data.question] = localize(event.text)
@@ -401,9 +407,9 @@ class BriefingPanel(QScrollArea):
                 before = stop
 
     def _reserve_card_space(self) -> None:
-        """Reserve space for the question cards.
+        """Reserve space for the question cards. Visible text keeps its position.
 
-        Visible text keeps its position. The user can scroll text that the cards cover into view.
+        The user can scroll covered text into view.
         """
         height = 0 if self.question_cards.isHidden() else self.question_cards.height()
         height_above = height if self.question_cards.at_top else 0

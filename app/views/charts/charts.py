@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 NAME_CHARACTERS_MAX: Final = 32
-"""Maximum number of characters of a database name next to the length buttons."""
+"""Maximum number of characters of a database name next to the time range buttons."""
 FULL_RANGE_GROWTH_FACTOR: Final = 1.25
 """Factor by which the time range "All" grows when the curves reach its end. A large factor avoids frequent
 rescaling.
@@ -191,7 +191,7 @@ class ChartView(QWidget):
         )
 
     def _set_counter_names(self, for_groups: bool) -> None:
-        """Name counters after primary and secondary if the copies are replicas of availability groups."""
+        """Name counters after primary and secondary if *for_groups*, otherwise after principal and mirror."""
         self._of_groups = for_groups
         self._tools.set_counter_names(for_groups)
         for panel in self.panels:
@@ -394,7 +394,10 @@ class ChartView(QWidget):
         self._show_cursor()
 
     def _list_spans(self, now_s: float) -> list[TimelineSpan]:
-        """Return time ranges by protection and service. The list is empty if the truth is hidden."""
+        """Return the time ranges with and without protection.
+
+        The list is empty if the trainee may not see the true state.
+        """
         return self._timeline.list_protection_spans(now_s) if self._truth else []
 
     def _list_line_markers(self) -> list[TimelineMarker]:

@@ -32,7 +32,7 @@ class ChartSheet(Struct, frozen=True):
     """Parts of an exported drawing of the charts, from top to bottom."""
 
     title: str
-    """Database and time range, because the picture is viewed without the window."""
+    """Title: database and time range. The picture is viewed without the window that shows them."""
     upper_widgets: Sequence[QWidget]
     plots: QGraphicsView
     lower_widget: QWidget
@@ -85,7 +85,7 @@ def format_counters_csv(
 ) -> str:
     """Return one line per second: the time and the value of each counter.
 
-    Titles contain the units. A cell is empty for times without a running instance.
+    Column titles contain the units. A cell is empty for times without a running instance.
     """
     rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
     for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):

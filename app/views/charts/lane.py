@@ -31,7 +31,7 @@ LANE_NAME: Final = mark("availability")
 MARKER_HIT_DISTANCE_PX: Final = 6
 MARKER_SIZE_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
-"""Opacity of the colored times behind the curves, and of the background of a label."""
+"""Opacity of the colored time ranges behind the curves, and of the background of a label."""
 
 DATABASE_STATE_STYLES: Final = {
     SERVING: (mark("in service"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
@@ -40,7 +40,10 @@ DATABASE_STATE_STYLES: Final = {
     EXPOSED: (mark("unprotected"), "warn", "warn_soft", Qt.BrushStyle.BDiagPattern),
     UNSERVED: (mark("down"), "bad", "bad_soft", Qt.BrushStyle.Dense6Pattern),
 }
-"""State of the database -> label, theme colors of text and background, fill pattern (marks problems)."""
+"""State of the database -> label, theme colors of text and background, and fill pattern.
+
+Patterns mark problems.
+"""
 
 
 class TimeAxisLane(QWidget):
@@ -229,7 +232,7 @@ STATE_STYLES: Final = {
 """State -> color name and fill pattern. The pattern makes states distinguishable without color."""
 
 SAFETY_REASON: Final = "safety"
-"""Reason of "state" events that report a setting instead of a state."""
+"""Reason of "state" events that report a new SAFETY setting instead of a new state."""
 
 
 def _format_state(name: str | None) -> str:
@@ -250,9 +253,10 @@ class StateHistory:
     def start(
         self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
     ) -> None:
-        """Begin with *initial_states* by (server, database) and all *events* since then.
+        """Begin with *initial_states* at time 0, by (server, database), and add all *events* since then.
 
-        The current state says nothing about the past. A copy without events has always had its initial state.
+        The history cannot be derived from the current state of *world*. A copy without events has kept its
+        initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         servers = {copy.server for copy in world.list_copies_of(self.database)}
@@ -291,7 +295,10 @@ class StateHistory:
             lane.append((event.t_s, new_state))
 
     def add_sampled_states(self, states: Sequence[SampledState], times_s: Array) -> None:
-        """Record at which samples each instance ran. A server without a running instance has no state."""
+        """Record when each instance ran. *states* and *times_s*: server states and time of each sample.
+
+        A server is shown as DOWN while its instance does not run.
+        """
         for index in range(self._followed, min(len(states), len(times_s))):
             standing = states[index]
             if standing is not self._standing:
@@ -324,7 +331,10 @@ class StateHistory:
 def _split_running_span(
     span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Split *span*, in which the role was online, into time ranges with and without a running instance."""
+    """Split *span*, in which the role was online, into time ranges with and without a running instance.
+
+    *runs*: (time, whether an instance runs since then) at each change.
+    """
     if span.state != ONLINE or not runs:
         return [span]
     ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
@@ -338,7 +348,10 @@ def _split_running_span(
 def _mark_downtime(
     spans: list[TimelineSpan], runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Return *spans* with the times without a running instance replaced by downtime."""
+    """Return *spans* with the state DOWN while no instance runs.
+
+    *runs*: (time, whether an instance runs since then) at each change.
+    """
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):
         if not running:

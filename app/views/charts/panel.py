@@ -27,7 +27,7 @@ AXIS_SHRINK_SHARE: Final = 0.8
 
 
 def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
-    """Return the axis top for values up to *highest*: 1, 2 or 5 times a power of the unit.
+    """Return the axis top for values up to *highest*: 1, 2 or 5 times a power of ten in a suitable unit.
 
     Keep *previous_top* if possible, so that the axis does not jitter.
     """
@@ -38,7 +38,10 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
 
 
 def compute_headroom(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
-    """Return the ratio of axis length to top value that leaves space for a label of *label_px*."""
+    """Return the axis length, relative to the top value, that leaves *label_px* free.
+
+    *pixels*: height of the plot.
+    """
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 
 

@@ -116,7 +116,7 @@ class TimeScale(QWidget):
 FORECAST_QUEUE_MIN_KB: Final = 1024.0
 """Minimum queue for a forecast. Shorter queues empty too quickly. Assumed value."""
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
-"""Maximum forecast time until the log is full for which a warning appears. Assumed value."""
+"""Maximum forecast time until the log is full that still causes a warning. Assumed value."""
 QUEUE_FORECAST_TEXTS: Final = {
     "send_queue_kb": mark("sent in about {time}"),
     "redo_queue_kb": mark("redone in about {time}"),
@@ -144,7 +144,7 @@ def format_forecasts(history: CounterHistory, world: World, database: str) -> di
 
 
 def list_forecast_sentences(forecasts: Mapping[str, str], sample_ticks: int) -> list[str]:
-    """Return a sentence with the counter's title for each forecast of *forecasts*.
+    """Return a sentence for each forecast, with the counter's title.
 
     For a long run, add a sentence about the sample interval. *sample_ticks*: sample interval in ticks.
     """

@@ -69,7 +69,7 @@ class ChartToolbar(QWidget):
         build_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
 
     def set_counter_names(self, for_groups: bool) -> None:
-        """Name counters after primary and secondary if the copies are replicas of availability groups."""
+        """Name counters after primary and secondary if *for_groups*, otherwise after principal and mirror."""
         for action in self._counter_menu.actions():
             counter_name = build_counter(action.data(), for_groups)
             action.setText(

@@ -32,16 +32,20 @@ CLASS_MODES: Final = {
 PROGRESS_LINES: Final = 2
 """Number of lines reserved for the progress of joining."""
 LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the current time of the class")}
-"""Rule for the start time of seats that join late, as in app/classroom/lesson_plan.py -> label."""
+"""Rule for the start time of seats that join late -> label.
+
+The rules are those of app/classroom/lesson_plan.py.
+"""
 
 
 class StartClassDialog(QDialog):
     """Dialog to choose the drill and the settings of a new class."""
 
     class_wanted = Signal(str, str, str, bool, bool, bool, str)
-    """Signal: name of the drill, mode, listening address, three choices, and the rule for late seats.
+    """Signal: name of the drill, mode, listening address, three options, and the rule for late seats.
 
-    The choices: all seats wait for the start; tests before and after; participants write a reflection.
+    The options are True if all seats wait for the start, if there are tests before and after, and if
+    participants write a reflection.
     """
     continue_wanted = Signal(str)
     """Signal: file of an earlier class to continue."""

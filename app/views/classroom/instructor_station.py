@@ -71,11 +71,11 @@ class InstructorStation(QDialog):
     help_wanted = Signal()
     """Signal: F1 was pressed."""
     join_sheet_wanted = Signal(str)
-    """Signal: file name of the printed seat sheet."""
+    """Signal: file name for the printable sheet with the join code for seats."""
     end_wanted = Signal()
     """Signal: the user wants to close the class."""
     hand_out_wanted = Signal(str)
-    """Signal: name of the hand-out file, with which seats without a network start."""
+    """Signal: file name for the seat file, with which seats without a network can start."""
     report_wanted = Signal(str, bool)
     """Signal: file name of the report, and whether the report contains people's names."""
 
@@ -269,7 +269,8 @@ class InstructorStation(QDialog):
     ) -> None:
         """Show the drill, its author's notes, and a button for each input line of *events*.
 
-        *suggest* returns answers to a question, given the met goals. *goal_texts*: name of a goal -> text.
+        *suggest*: returns suggested answers, given a question and the met goals. *goal_texts*: name of a goal
+        -> text.
         """
         self._title, self._suggest, self._goal_texts = title, suggest, goal_texts
         self.title.setText(tr("Class: {title}").format(title=title))
@@ -305,7 +306,10 @@ class InstructorStation(QDialog):
             self.replay.open_seat(tile.seat, tile.at_s)
 
     def _send_quietly(self, line: str) -> None:
-        """Send a line of the replay. Of a shared replay, list only the first position as sent."""
+        """Send a line of the replay page.
+
+        Of consecutive positions in the same shared replay, list only the first as sent.
+        """
         shown_line = line.partition(" at ")[0]
         if shown_line == self._last_shown_line and shown_line != "partings":
             self.line_entered.emit(line, "")
@@ -355,7 +359,7 @@ class InstructorStation(QDialog):
         return self.projector
 
     def show_dashboard(self, dashboard: DashboardUpdate) -> None:
-        """Show the new or changed tiles and the state of the class."""
+        """Show the seats that are new or changed, and the state of the class."""
         self._board = dashboard
         for tile in dashboard.tiles:
             self._tiles[tile.seat] = tile

@@ -230,7 +230,7 @@ class ProjectorView(QWidget):
         self.qr.show_text(code)
 
     def show_on_projector(self) -> None:
-        """Fill a screen that the instructor does not use, or this screen if there is no other."""
+        """Maximize the window on a screen without this window, or on the same screen if there is no other."""
         screen = self.screen()
         other_screens = [
             screen_choice for screen_choice in QGuiApplication.screens() if screen_choice is not screen

@@ -28,7 +28,7 @@ TOOLTIP_LINES_MAX: Final = 12
 
 
 MISTAKE_SHOWN_S: Final = 180.0
-"""Run time during which a mistake counts as a reason to help. Assumed: long enough to walk to the seat."""
+"""Run time after a mistake during which its seat needs help. Assumed: long enough to walk to the seat."""
 HELP_COLOR_NAMES: Final = ("info", "bad", "warn")
 """Color names of seats that need help, most urgent first."""
 
@@ -71,9 +71,9 @@ class RosterState(Struct, frozen=True):
 
 
 def find_roster_state(tile: SeatTile) -> RosterState:
-    """Return the most urgent reason for help.
+    """Return the most urgent reason for help as a state.
 
-    Without such a reason, return the state Active or a similar one.
+    Without such a reason, return a state such as Active.
     """
     verdict, other_version = tile.verdict, describe_version(tile)
     # another version computes other state hashes from the same inputs
@@ -315,7 +315,10 @@ SORT_KEYS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
     mark("by score"): lambda tile: (-(tile.verdict["score"] or 0.0) if tile.verdict else 0.0,),
     mark("by time"): lambda tile: (tile.at_s,),
 }
-"""Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
+"""Name of a sort order for seats -> function that returns a seat's sort key.
+
+Seats with equal keys are sorted by number.
+"""
 
 
 SHRINKING_COLUMNS: Final = (1, 2)

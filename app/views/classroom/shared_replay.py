@@ -58,8 +58,9 @@ class JumpTarget(Struct, frozen=True):
     t_s: float
     text: str
     groups: tuple[tuple[int, ...], ...] = ()
-    """Candidate seats for the left and the right side. Each side shows its first seat that permits watching.
-    Empty means to keep the seats on screen.
+    """Candidate seats for the left and the right side.
+
+    Each side shows its first candidate that permits watching. Empty means to keep the seats on screen.
     """
 
 
@@ -164,7 +165,7 @@ class RunPairPane(QWidget):
 
 
 class SeatReplay(QWidget):
-    """Window on a seat that replays the runs that the instructor shows, at the instructor's position."""
+    """Window of a seat that follows the instructor's replay: the same runs at the same time."""
 
     leave_wanted = Signal()
     """Signal: the participant wants to return to their own run."""
@@ -185,7 +186,7 @@ class SeatReplay(QWidget):
         build_widget_column(build_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
 
     def show_time(self, tick: Tick) -> None:
-        """Show the instructor's position."""
+        """Show the instructor's position *tick*."""
         self.time.setText(
             tr("The instructor shows {t}. Your own run is paused.").format(
                 t=formatting.format_run_time(tick / TICKS_PER_S)
@@ -331,7 +332,10 @@ class ReplayPage(QWidget):
         self._ask_for_runs(to_ticks(target.t_s))
 
     def open_seat(self, seat: int, t_s: float) -> None:
-        """Show the run of *seat* at *t_s*, or of the first listed seat if *seat* does not permit it."""
+        """Show the run of *seat* at *t_s*.
+
+        If *seat* does not permit watching, show the first listed seat that does.
+        """
         listed_seats = [self.seats[0].itemData(row) for row in range(self.seats[0].count())]
         self.jump_to(JumpTarget(t_s, "", ((seat, *listed_seats),)))
 
@@ -421,7 +425,7 @@ class ReplayPage(QWidget):
             )
 
     def stop_sharing(self) -> None:
-        """Stop sharing without a message to the host, which refused to show these runs."""
+        """Stop sharing after the host refused to show these runs. The host needs no message."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
         self.share.setText(tr("Show to &all"))

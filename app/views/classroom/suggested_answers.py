@@ -1,4 +1,4 @@
-"""Button that offers answers from the drill's notes to a seat's question."""
+"""Button that suggests answers to a seat's question. The answers come from the drill's notes."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -64,7 +64,7 @@ class QueryConsole(QWidget):
     """Signal: the user closes a window with a running query. `tabs.close_window` closes it."""
     zoom_wanted = Signal()
     file_wanted = Signal(str)
-    """Signal: file operation of the front window. "open" a script, "save" its text, or save its "results"."""
+    """Signal: file operation of the front window: "open" a script, "save" the text, or save the "results"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,7 +188,7 @@ class QueryConsole(QWidget):
         return self.tabs.list_windows()
 
     def list_drafts(self) -> dict[str, str]:
-        """Return window -> unsaved text."""
+        """Return window name -> text of the open query windows."""
         return self.tabs.list_drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[ClosedWindow]) -> None:
@@ -227,7 +227,7 @@ class QueryConsole(QWidget):
         return shell
 
     def open_server_window(self, server: str) -> None:
-        """Bring the query window on *server* to the front, or the PowerShell window of a plain node."""
+        """Bring the query window on *server* to the front, or the PowerShell window if it has no instance."""
         known_window = next((window for window in self.tabs.list_windows() if window.server == server), None)
         if known_window is not None:
             self._close_covering_history()
@@ -265,7 +265,7 @@ class QueryConsole(QWidget):
         self.result_expected.emit()
 
     def clear_expected_result(self) -> None:
-        """Forget the expected result, so that a later refusal is not attributed to its line."""
+        """Stop expecting a result, so that a later refusal is not attributed to the last sent line."""
         self._sending = ""
 
     def _open_text(self, name: str, text: str) -> None:

@@ -189,9 +189,10 @@ class QueryBatch(Struct):
 
 
 class TraineeBatchFilter:
-    """Filter for the trainee's batches. Batches of the scenario must stay hidden.
+    """Filter that keeps the trainee's batches and hides the batches of the scenario.
 
-    The journal contains only inputs of the trainee. Each of its batches is matched with one start event.
+    It matches each batch in the journal with one start event. The journal contains only inputs of the
+    trainee.
     """
 
     def __init__(self, journal: Sequence[Input] = ()) -> None:

@@ -269,7 +269,7 @@ PAUSED_TEXTS: Final = {
     "sent": mark("Sent. The clock is paused: start it (Pause key) to execute the query."),
     "running": mark("Executing… The clock is paused: start it (Pause key) to continue."),
 }
-"""State -> text while the clock is paused, because waiting for the result is useless then."""
+"""State of a query -> status text while the clock is paused, when no result can arrive."""
 
 _LOG_WAIT_TEXT: Final = mark(
     "Executing… The commit waits for the log to be hardened, on this server or on a synchronous copy."
@@ -290,7 +290,7 @@ PARSE_WORK_PER_TURN_MAX: Final = 8_000
 
 
 class ConnectionStatus(Struct, frozen=True):
-    """Contents of a window's status line: its connection and its wait."""
+    """Contents of a query window's status line: its connection, and the wait of its batch."""
 
     server: str
     server_number: int
@@ -468,7 +468,7 @@ class QueryWindow(QWidget):
         self.set_state("ready" if self._connection.login else "disconnected")
 
     def show_connection(self, connection: ConnectionStatus) -> None:
-        """Show the state of the connection that the client knows.
+        """Show the connection state as the client knows it.
 
         A broken idle connection looks open until its next use.
         """
@@ -552,7 +552,10 @@ class QueryWindow(QWidget):
         self._fit_status_values()
 
     def _fit_status_values(self) -> None:
-        """Show as many facts as fit next to the state text. The last facts are the most important."""
+        """Show as many status values as fit next to the state text.
+
+        The last values are the most important.
+        """
         room = self.width() - self._state.sizeHint().width() - 24
         parts = list(self._parts)
         while (
@@ -566,7 +569,7 @@ class QueryWindow(QWidget):
         self._status_values.setText(text)
 
     def _shrink_fonts(self) -> None:
-        """Use a smaller font, so that all facts fit into a window of 1366 pixels."""
+        """Use a smaller font, so that all status values fit into a window 1366 pixels wide."""
         for label in (self._state, self._status_values):
             label.setFont(theme.resize_font(self.font(), STATUS_FONT_SCALE))
 

@@ -169,7 +169,7 @@ class QueryResults(QTabWidget):
             self._grid_timer.start(0)
 
     def _show_text(self) -> None:
-        """Update the results as text. The text is only created if that page is in use."""
+        """Update the page with results as text. The text is created only while this page is in use."""
         outcome = self._outcome if self._as_text else None
         if outcome is not self._text_of:
             self._text_of = outcome

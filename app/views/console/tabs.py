@@ -35,7 +35,7 @@ class ConsoleTool(Struct, frozen=True):
 
 
 def build_tool_actions(owner: QWidget, tools: Iterable[ConsoleTool]) -> dict[str, QAction]:
-    """Return an action by name for each tool. They work while the focus is anywhere inside *owner*."""
+    """Return tool name -> action. The actions work while the focus is anywhere inside *owner*."""
     actions = {}
     for act in tools:
         action = actions[act.name] = QAction(act.text, owner)
@@ -143,7 +143,7 @@ def parse_server_name(window: str) -> str:
 
 
 class QueryTabs(QTabWidget):
-    """Tab bar of the query windows, titled with the window names of input lines, and of PowerShell windows."""
+    """Tabs with query windows, titled with their names in input lines, and PowerShell windows."""
 
     window_opened = Signal(object)
     shell_opened = Signal(object)
@@ -376,7 +376,10 @@ class QueryTabs(QTabWidget):
         self._world = world
 
     def show_waits(self, visible: bool) -> None:
-        """Set whether the windows show the wait of a batch. In an exam, only the server's own views show it."""
+        """Set whether the windows show the wait of a batch.
+
+        In an exam, only the server's system views show waits.
+        """
         self._tells_waits = visible
 
     def show_world(self, world: World) -> None:

@@ -31,7 +31,10 @@ SCORE_CARD_WIDTH_LINES: Final = 18
 
 
 def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
-    """Return the left card. If *narrow*, it has the full width and its text wraps."""
+    """Return the left card with score and figures.
+
+    If *narrow*, the card has the full width and its text wraps.
+    """
     card = QFrame()
     card.setProperty("card", "true")
     if not narrow:
@@ -91,7 +94,7 @@ def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
 class VerdictCard(QFrame):
     """Right card with the biggest mistake.
 
-    The page owns its buttons, which keep the focus when the text changes.
+    The page owns the buttons of the card, so that they keep the focus when the text changes.
     """
 
     def __init__(self, buttons: Sequence[QPushButton], learn: QPushButton) -> None:

@@ -70,7 +70,7 @@ def build_table(
 
 
 def _build_grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
-    """Return a widget with a grid layout that has these gaps and no margin."""
+    """Return a widget with a grid layout without margins. *across_px* and *down_px*: gaps between cells."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)

@@ -188,7 +188,7 @@ class _PhaseBar(QWidget):
         return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_time_labels()))))
 
     def _list_time_labels(self) -> list[tuple[str, float]]:
-        """Return text and seconds of the times below the bar, which begin at the detection."""
+        """Return text and seconds of the times below the bar. The times are counted from the detection."""
         if self._failover_s is None:
             return []
         rows = [

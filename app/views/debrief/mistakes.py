@@ -52,7 +52,7 @@ def build_button_row(*row: QPushButton) -> FlowLayout:
 
 
 MISTAKES_SHOWN_MAX: Final = 8
-"""Maximum number of listed mistakes. The costliest are listed, and the score contains all."""
+"""Maximum number of listed mistakes. The costliest mistakes are listed; the score counts all of them."""
 
 CAUSE_LENGTH_MAX: Final = 220
 """Maximum number of characters of a mistake's cause. The list of commands shows the full text."""
@@ -61,10 +61,9 @@ CAUSE_LENGTH_MAX: Final = 220
 def build_mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: StartRetry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """Return widgets for the mistakes, costliest first.
+    """Return widgets for the mistakes, costliest first. *watch* shows the run at a time in seconds.
 
-    *watch* receives a time in seconds. A blunder is found by comparison with the best reachable result, not
-    by lost points.
+    A blunder is found by comparison with the best reachable result, not by lost points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_rows_with_symbols(

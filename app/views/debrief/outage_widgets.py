@@ -86,7 +86,7 @@ def build_goals(report: Report) -> list[QWidget]:
 
 
 def build_outages(review: Review, report: Report) -> list[QWidget]:
-    """Return a description of each outage, of clients that waited longer, and of each data loss."""
+    """Return widgets that describe each outage, each excess of client downtime, and each data loss."""
     groups = _group_outages(review.outages)
     outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DESCRIBED_DATABASES_MAX]]
     if len(groups) > DESCRIBED_DATABASES_MAX:
@@ -117,7 +117,7 @@ def _build_client_rows(report: Report) -> Iterator[QWidget]:
 
 
 def _group_outages(outages: Sequence[Outage]) -> list[list[Outage]]:
-    """Group outages of many databases with the same times and reasons."""
+    """Group outages with the same times and reasons, because many databases can fail together."""
     groups: dict[object, list[Outage]] = {}
     for outage in outages:
         obstacles = tuple((guard.name, since_tick) for guard, since_tick in outage.against)

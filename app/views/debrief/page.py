@@ -77,7 +77,7 @@ class DebriefView(QScrollArea):
     longer_search_wanted = Signal()
     """Signal: the user wants a longer search for better continuations."""
     best_continuation_wanted = Signal(object)
-    """Signal: a `Best` (best continuation) to watch."""
+    """Signal: a `SegmentWithBest`, whose best continuation the user wants to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
     """Signal: kind of file, a key of `EXPORT_LABELS`."""
@@ -114,7 +114,10 @@ class DebriefView(QScrollArea):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_run(self, model: DebriefModel, asks_reflection: bool = False, asks_first: bool = False) -> None:
-        """Show a run. If *asks_reflection*, first show only a form for the user's reflection."""
+        """Show a run. If *asks_reflection*, first show only a form for the user's reflection.
+
+        *asks_first*: state of the check box that turns this form on for later runs.
+        """
         self._asks, self._asks_first = asks_reflection, asks_first
         self._model, self._selected_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
@@ -397,7 +400,7 @@ class DebriefView(QScrollArea):
     # --- moments --------------------------------------------------------------------------------------------
 
     def _offer_retry(self, t_s: float) -> None:
-        """Offer a retry that prepares for the time *t_s*."""
+        """Offer a retry that begins early enough to prepare for the time *t_s*."""
         self._selected_s = t_s
         if self._model is None or not self._model.can_retry:
             return
@@ -422,7 +425,7 @@ class DebriefView(QScrollArea):
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     def _list_event_times_s(self) -> list[float]:
-        """Return the times of all markers, score items and moves, in seconds."""
+        """Return the times of all markers, score items, actions and waits, in seconds."""
         model = self._model
         if model is None:
             return []

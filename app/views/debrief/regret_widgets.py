@@ -65,7 +65,7 @@ from engine.overrides import override
 CURVE_HEIGHT_LINES_MAX: Final = 24
 """Maximum height of the curve in line heights."""
 DROP_LABELS_MAX: Final = 4
-"""Maximum number of drops of the curve with a label."""
+"""Maximum number of labeled drops of the curve."""
 DOT_RADIUS_PX: Final = 4.5
 TIME_LABEL_GAP_PX: Final = 5.0
 """Gap between the curve and the time labels below it."""
@@ -389,12 +389,20 @@ def build_regret_widgets(
     continue_search: Callable[[], object] | None = None,
     refused: RefusedCommands = frozenset(),
 ) -> list[QWidget]:
-    """Return the curve, and the costliest actions and waits with better alternatives.
+    """Return the value curve, and the costliest actions and waits with better alternatives.
 
-    *lessons*: mistakes of the right card. A lesson replaces the waits that it joins. *select_time*: selects a time
-    of
-    the curve. *choices*: question -> its choices. *is_provisional*: the search may still find more. *continue_search*:
-    continues the search, or None while the search runs. *refused*: time and line of each rejected command.
+    Args:
+        regret_analysis: analysis of the run.
+        lessons: mistakes shown in the right card. A lesson replaces the waits that it joins.
+        has_solution: whether the drill has a reference solution.
+        can_retry: whether the user can retry the drill.
+        retry: starts a retry.
+        select_time: selects a time of the curve, in seconds.
+        watch: shows the best continuation of a segment.
+        choices: question -> its choices.
+        is_provisional: whether the search may still find more.
+        continue_search: continues the search, or None while the search runs.
+        refused: time and line of each rejected command.
     """
     lossy = [
         move
@@ -445,7 +453,7 @@ def build_regret_widgets(
 
 
 def _exclude_lessons(segments: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the moves that do not belong to a lesson."""
+    """Return the segments that are not part of any of *lessons*."""
 
     def is_part(segment: RunSegment) -> bool:
         return any(
@@ -464,7 +472,10 @@ def _build_certainty(
     search_on: Callable[[], object] | None,
     has_solution: bool,
 ) -> QWidget:
-    """Build a line that states how certain the curve is, with the button to search longer."""
+    """Build a line that states how certain the curve is, with a button that searches longer.
+
+    *provisional*: the search may still find more. *search_on*: continues the search.
+    """
     box = QWidget()
     row = build_row(parent=box, margins=0)
     text = format_certainty(regret_analysis)
@@ -579,7 +590,7 @@ def _build_retry_button(
     retry: StartRetry,
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QPushButton:
-    """Build a button for a retry before the move, early enough to do the best action instead."""
+    """Build a button for a retry that begins early enough to do the best action instead."""
     begin, due_tick = find_retry_start(best)
     first = next(iter(best.plan[best.shared_input_count :]), None)
     if best.line != WAITING:

@@ -38,7 +38,7 @@ from engine.drill.judging.review import ReferenceComparison
 from engine.drill.par.regret_analysis import SegmentWithBest
 
 STEP_LENGTH_MAX: Final = 220
-"""Maximum number of characters of a step. Exported files contain the full text."""
+"""Maximum number of displayed characters of a reference step. Exported files contain the full text."""
 
 
 def build_reference(
@@ -117,7 +117,10 @@ def _format_answer(row: ReportRow) -> str:
 
 
 def build_confidence(rows: Iterable[ReportRow], narrow: bool = False) -> list[QWidget]:
-    """Compare the trainee's confidence with the share of right answers. Return no widgets without confidence."""
+    """Compare the trainee's confidence with the share of right answers.
+
+    Return an empty list if no answer states a confidence.
+    """
     answer_calibration = compute_calibration(rows)
     return [] if answer_calibration is None else build_calibration(answer_calibration, narrow)
 
@@ -176,7 +179,7 @@ EXPORT_LABELS: Final = (
     ("runbook", mark("Runbook of your commands (SQL)…")),
     ("reference", mark("Runbook of the reference solution (SQL)…")),
 )
-"""Kind of file, and the text of its button."""
+"""Kind of file, and the label of the button that exports it."""
 
 
 class TabCallbacks(Struct, frozen=True):
@@ -184,12 +187,12 @@ class TabCallbacks(Struct, frozen=True):
 
     retry: StartRetry
     select_time: Callable[[float], None]
-    """Select a time in seconds, from which a retry is offered."""
+    """Callback that selects a time in seconds, from which a retry is offered."""
     watch_run: Callable[[float], None]
     watch_best: Callable[[SegmentWithBest], None]
     watch_solution: Callable[[], object]
     analyze: Callable[[], object]
-    """Search for better continuations."""
+    """Callback that searches for better continuations."""
     export: Callable[[str], object]
     set_reflection: Callable[[bool], object]
 
@@ -376,7 +379,7 @@ def _build_failovers(model: DebriefModel) -> list[QWidget]:
 
 
 def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[TimelineSpan]]]:
-    """Return the states of the database with the most time down or unprotected."""
+    """Return a single timeline row: the states of the database that was down or unprotected the longest."""
 
     def measure_harm(lane: DatabaseLanes) -> int:
         harmful_spans = [

@@ -42,7 +42,10 @@ class AddFaultForm(QFrame):
     """Form to add a fault. Enter adds it, and Esc closes the form. Invalid input shows an error instead."""
 
     fault_wanted = Signal(object, str, str)
-    """Signal: times as in the file, input line, note. The times are an object, because Qt would sort a dict."""
+    """Signal: times as in the file, input line, note.
+
+    The times are declared as an object, because Qt would sort the keys of a dict.
+    """
     close_wanted = Signal()
 
     def __init__(self, named: ListNames, parent: QWidget | None = None) -> None:

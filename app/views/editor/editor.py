@@ -46,8 +46,9 @@ TOKEN_COLORS: Final[tuple[tuple[_TokenType, str], ...]] = (
 """Kind of token -> theme color. The first match applies."""
 
 TARGET_LINE_SHARE_MAX: Final = 0.75
-"""Lower limit of the target line as a share of the height. A lower line is centered, to show the lines below
-it.
+"""Maximum position of a target line, as a share of the height.
+
+A lower line is centered, so that the lines after it are visible.
 """
 
 
@@ -82,7 +83,8 @@ class TomlEditor(CodeEditor):
     def scroll_to_line(self, line: int) -> None:
         """Go to *line* (counted from 1) for an author who edits in another view.
 
-        Scroll only if the line is not visible. Select nothing, because the next key would replace it.
+        Scroll only if the line is not visible. Select nothing, because the next key would replace a
+        selection.
         """
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
@@ -100,7 +102,7 @@ ACTIONS_WITHOUT_BUTTON: Final = (
     "edit.undo", "edit.redo", *PROBLEM_STEP_ACTIONS,
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
-"""Actions without a button. Form and timeline share the undo history of the text."""
+"""Names of actions without a button. Undo and redo also apply to changes by form and timeline."""
 _SHORTCUT_OVERRIDE, _KEY_PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
@@ -194,7 +196,7 @@ class ScenarioEditor(QWidget):
         build_widget_column(bar, (down, 1), parent=self, margins=0, spacing=0)
 
     def _make_tools(self) -> dict[str, QAction]:
-        """Return action name -> action of the toolbar. Names are those of the table of keys."""
+        """Return action name -> action of the toolbar. The names are those in `app.widgets.keys`."""
         doings: dict[str, Callable[[], None]] = {
             "edit.new": self.new_wanted.emit,
             "edit.open": self.open_wanted.emit,
@@ -274,7 +276,10 @@ class ScenarioEditor(QWidget):
             self._checker.play_solution(self.scenario, self.file_name)
 
     def parse_if_changed(self) -> None:
-        """Parse the text immediately, because the next action refers to the current text and form fields."""
+        """Parse the text now if it has changed.
+
+        The next action refers to the current text and form fields.
+        """
         self.form.apply_pending_input()
         if self._reading is None or self._reading.text != self.text.toPlainText():
             self._check_timer.stop()
@@ -327,7 +332,10 @@ class ScenarioEditor(QWidget):
         )
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
-        """Show *view* and focus *focus_target*. In the text, the Tab key inserts a tab and cannot leave it."""
+        """Show *view* and focus *focus_target*.
+
+        Keyboard users need such actions, because Tab in the text inserts a tab instead of moving the focus.
+        """
         self.tabs.setCurrentWidget(view)
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
@@ -397,7 +405,7 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Scroll the text to the element at *path*, or to its container. Another view selected the element."""
+        """Scroll the text to the element at *path*, which another view selected, or to its container."""
         try:
             positions = find_positions(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is currently not valid TOML

@@ -51,7 +51,7 @@ class ParsingResult(Struct, frozen=True):
 class TrialResult(Struct, frozen=True):
     """Result of a trial: scores of the reference solution and of a run without inputs, and remarks.
 
-    The remarks are those that need a simulation.
+    The remarks are only those that need a simulation.
     """
 
     text: str
@@ -139,9 +139,9 @@ class ScenarioChecker(QObject):
     """
 
     text_parsed = Signal(object)
-    """Signal: a ScenarioReading."""
+    """Signal: a `ParsingResult`."""
     solution_played = Signal(object)
-    """Signal: a SolutionTrial."""
+    """Signal: a `TrialResult`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -235,9 +235,9 @@ class ProblemList(QWidget):
     """
 
     problem_selected = Signal(object, bool)
-    """Signal: a Problem, and whether the focus should move to its location."""
+    """Signal: a `FileProblem`, and whether the focus should move to its location."""
     fix_wanted = Signal(object)
-    """Signal: a Fix to apply to the text."""
+    """Signal: a `ProblemFix` to apply to the text."""
     height_changed = Signal()
     """Signal: the number of rows and the wanted height changed."""
 

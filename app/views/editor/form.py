@@ -37,7 +37,7 @@ from engine.drill.authoring.run_scenario import PLACEHOLDER_PREFIX
 from engine.overrides import override
 
 TABLES_BY_RUBRIC_KIND: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
-"""Kind of rubric item -> table whose entries earn no points without such a rubric item."""
+"""Kind of rubric item -> table whose entries earn no points unless the rubric has such an item."""
 DRILL_POINTS_MAX: Final = 100.0
 """Maximum points of a drill."""
 DEFAULT_NAMES: Final = {"database": "Sales", "goal": "goal-1"}
@@ -66,7 +66,10 @@ def create_entry(section: FormSection, data: Mapping[str, object]) -> dict[str, 
 
 
 def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseModel]:
-    """Return the model of the first kind without an entry. Prefer a kind that the scenario needs."""
+    """Return the schema class for a new entry, of the first kind that has no entry yet.
+
+    Kinds that other tables of the scenario need come first.
+    """
     texts = _collect_texts(data, section.key, "kind")
     asked_kinds = [kind for kind, table in TABLES_BY_RUBRIC_KIND.items() if data.get(table)]
     order = [*(kind for kind in asked_kinds if kind in list_kinds(section)), *list_kinds(section)]
@@ -75,7 +78,10 @@ def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseMo
 
 
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
-    """Return the names of table *key* without an entry in table *other_key*, or all names if each has one."""
+    """Return the names in table *key* for which table *other_key* has no entry.
+
+    Return all names if none is missing.
+    """
     texts = _collect_texts(data, other_key, key)
     names = _list_names(data, key) or [DEFAULT_NAMES[key]]
     return [name for name in names if name not in texts] or names

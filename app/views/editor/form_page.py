@@ -114,7 +114,7 @@ class FormPage(QScrollArea):
             row.apply_pending_input()
 
     def find_path(self, widget: QWidget) -> Path | None:
-        """Return the path in the text of the field with *widget*, or None."""
+        """Return the path of the field whose widget is *widget*, or None."""
         return next((path_key for path_key, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
@@ -138,7 +138,7 @@ class FormPage(QScrollArea):
     # --- construction of fields -----------------------------------------------------------------------------
 
     def _compute_shape(self, model: type[BaseModel], path: Path) -> object:
-        """Return the keys without a field and the numbers of inner tables.
+        """Return the keys without a field, and the number of tables in each nested list.
 
         The page is rebuilt when they change.
         """
@@ -226,7 +226,7 @@ class FormPage(QScrollArea):
         return value if isinstance(value, list) else []
 
     def _list_extra_keys(self, model: type[BaseModel], path: Path) -> tuple[str, ...]:
-        """Return the keys of the table at *path* without a field. For the whole file, return none."""
+        """Return the keys in the table at *path* that have no field. Return none for the whole file."""
         table = get_value(self._data, path)
         if path == () or not isinstance(table, Mapping):
             return ()

@@ -72,9 +72,9 @@ def create_pool(pools: Sequence[VariantPool]) -> VariantPool:
 
 
 def replace_pool(text: str, old_pool: VariantPool | None, new_pool: VariantPool | None) -> str:
-    """Return *text* with *old_pool* replaced by *new_pool*. None for one of them adds or removes a pool.
+    """Return *text* with *old_pool* replaced by *new_pool*. Without *old_pool*, a pool is added.
 
-    Raises ScenarioEditError.
+    Without *new_pool*, the old pool is removed. Raises ScenarioEditError.
     """
     if old_pool is not None and (new_pool is None or new_pool.path != old_pool.path):
         text = _remove_pool(text, old_pool)
@@ -232,7 +232,7 @@ class PoolTable(QWidget):
         return False
 
     def _restore_cells(self) -> None:
-        """Replace typed cell contents by the values of the text."""
+        """Replace typed cell contents by the values in the scenario text."""
         self.table.blockSignals(True)
         for index, pool in enumerate(self._pools):
             for position, text in enumerate((pool.name, pool.entries_text, pool.group)):

@@ -34,7 +34,7 @@ _FORM_TEXT_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
 def _list_texts(table: str) -> Mapping[str, str]:
-    """Return the texts of *table*: key -> text."""
+    """Return key -> text for the rows of *table* in the file with the form's texts."""
     return {row["key"]: row["text"] for row in _FORM_TEXT_ROWS if row["of"] == table}
 
 
@@ -42,13 +42,13 @@ SECTION_TITLES: Final = _list_texts("section")
 """Key of a section -> title. A section without a title shows its key."""
 
 KEY_LABELS: Final = _list_texts("label")
-"""Key -> label. The schema class precedes a key that has several meanings."""
+"""Key -> label. If a key has several meanings, the schema class precedes the key."""
 
 RUBRIC_KIND_LABELS: Final = _list_texts("rule")
 """Kind of a rubric item -> label."""
 
 INPUT_LINE_KIND, CONDITION_KIND = "act", "condition"
-"""Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
+"""Kinds of text that are not names: an input line and a condition. They are completed word by word."""
 
 NAME_KINDS_BY_KEY: Final = {
     "do": INPUT_LINE_KIND,
@@ -117,7 +117,7 @@ class FormField(Struct, frozen=True):
     required: bool
     default: str
     inner_model: type[BaseModel] | None
-    """Model of the nested table or tables."""
+    """Schema class of the nested table or tables."""
     validator: TypeAdapter[object] | None
     """Validator of a value."""
     constraints: tuple[object, ...] = ()
@@ -131,7 +131,7 @@ class FormField(Struct, frozen=True):
 
     @property
     def offered_kind(self) -> str:
-        """Kind of names that the field offers, or an input line or condition. Empty if any text is allowed."""
+        """Kind of names or texts that completion offers in the field. Empty if any text is allowed."""
         return NAME_KINDS_BY_KEY.get(f"{self.table}.{self.key}", NAME_KINDS_BY_KEY.get(self.key, ""))
 
 
@@ -141,9 +141,9 @@ class FormSection(Struct, frozen=True):
     key: str
     title: str
     is_list: bool
-    """True if the file may contain several of these tables."""
+    """True if the file may contain several tables of the section."""
     models: tuple[type[BaseModel], ...]
-    """Models that an entry of the section may have. Empty for the pools of variants."""
+    """Schema classes that an entry of the section may have. Empty for the pools of variants."""
 
 
 class FieldValueError(ValueError):
@@ -229,7 +229,7 @@ def _parse_scalar(kind: FieldKind, typed_text: str) -> object:
 
 
 EMPTY_MEANING_PREFIX: Final = "None: "
-"""Prefix in a schema description, before the meaning of a missing key."""
+"""Text in a schema description that precedes the meaning of a missing key."""
 DURATION_MAX_HOURS: Final = DRILL_LENGTH_MAX_S / 3600.0
 
 FORMAT_HINTS: Final = {
@@ -341,7 +341,7 @@ def list_sections() -> tuple[FormSection, ...]:
 
 
 def get_section_help(section: FormSection, model: type[BaseModel] | None) -> str:
-    """Return the schema's description of the displayed table."""
+    """Return the schema's description of *model*, or of the section without a model. Empty for plain keys."""
     if section.key == PLAIN_KEYS_SECTION:
         return ""
     if model is None:
@@ -368,7 +368,7 @@ def list_fields(model: type[BaseModel]) -> tuple[FormField, ...]:
 
 
 def find_model(section: FormSection, entry: Mapping[str, object]) -> type[BaseModel]:
-    """Return the model of *entry*. If *section* has several models, the entry's `kind` decides."""
+    """Return the schema class of *entry*. If *section* has several classes, the entry's `kind` decides."""
     for model in section.models:
         kind = model.model_fields.get("kind")
         if kind is not None and entry.get("kind") in get_args(kind.annotation):
@@ -377,7 +377,7 @@ def find_model(section: FormSection, entry: Mapping[str, object]) -> type[BaseMo
 
 
 def list_kinds(section: FormSection) -> tuple[str, ...]:
-    """Return the values that `kind` may have in *section*. Return none if it has only one model."""
+    """Return the values that `kind` may have in *section*. Return none if it has only one schema class."""
     if len(section.models) == 1:
         return ()
     return tuple(get_args(model.model_fields["kind"].annotation)[0] for model in section.models)
@@ -515,7 +515,7 @@ def _find_max_length(rules: list[object]) -> int:
 
 
 def list_tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
-    """Return the table models that a scenario field accepts, and whether it accepts a list of tables."""
+    """Return the schema classes of tables that a field accepts, and whether it accepts a list of tables."""
     bare_type = _strip_type(annotation)
     is_list = get_origin(bare_type) is tuple
     inner = _strip_type(get_args(bare_type)[0]) if is_list else bare_type

@@ -310,7 +310,7 @@ RefuseValue = Callable[[str], None]
 class FieldRow:
     """Field with its widget.
 
-    `show_value` sets the value without a report; `apply_pending_input` reports pending input.
+    `show_value` does not report a change; `apply_pending_input` reports pending input.
     """
 
     def __init__(self, field: FormField, commit: CommitValue, refuse: RefuseValue) -> None:
@@ -431,7 +431,7 @@ class FieldRow:
             self._fixed = self.widget.count()
 
     def set_completion(self, complete: CompleteText) -> None:
-        """Set the suggested values of the field. The user can type other values."""
+        """Set the function that suggests values for the field. The user can type other values."""
         if isinstance(self.widget, NameBox):
             self.widget.set_names(complete(""))
         elif isinstance(self.widget, (CompletingLine, TextArea)):

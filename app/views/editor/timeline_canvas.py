@@ -47,7 +47,7 @@ LABEL_LENGTH_MAX: Final = 22.0
 CHIP_LENGTH_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
 LEADER_HEIGHT_LINES: Final = 0.45
-"""Height of the lines between the times of steps and their discs, in line heights."""
+"""Height of the leader lines that connect step times with step discs, in line heights of text."""
 
 GROUP_STYLES: Final = {
     "fault": ("bad", "down"),

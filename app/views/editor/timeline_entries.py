@@ -15,7 +15,7 @@ from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, Duration
 from engine.verbs import VERBS
 
 TIMED_FAULT, WINDOW_FAULT, CONDITIONAL_FAULT, SOLUTION_STEP = "at", "window", "wait", "step"
-"""Kinds of entries: at a moment, within a window, on a condition, a step of the solution."""
+"""Kinds of entries: fault at a time, fault within a window, fault on a condition, step of the solution."""
 
 Path = tuple[str | int, ...]
 """Keys and indexes that lead to an entry in a scenario."""
@@ -277,14 +277,15 @@ WHOLE_ENTRY, ENTRY_START, ENTRY_END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
 FINE_PX_PER_S: Final = 2.0
-"""Minimum scale at which drags snap to seconds. Below it they snap to five seconds, so that no snap time is
-smaller than a pixel.
+"""Minimum scale at which drags snap to seconds.
+
+Below it they snap to five seconds, so that a snap interval is never shorter than a pixel.
 """
 COARSE_SNAP_INTERVAL_S: Final = 5.0
 GRIP_HALF_WIDTH_PX: Final = 6.0
 """Half the width of the area in which a marker or a window end can be dragged."""
 LANE_ROWS_MAX: Final = 12
-"""Maximum number of rows. Further entries overlap others in the last row."""
+"""Maximum number of rows of the fault lane. Further entries overlap others in the last row."""
 
 
 class TimeAxisScale(Struct, frozen=True):

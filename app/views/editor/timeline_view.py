@@ -560,7 +560,7 @@ class TimelineView(QWidget):
 
 
 class _TimelineSplitter(QSplitter):
-    """Splitter that emits its size changes, so that the view can set the division."""
+    """Splitter that emits a signal when it is resized, so that the view can divide the height again."""
 
     resized = Signal()
 

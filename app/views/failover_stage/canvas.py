@@ -146,12 +146,12 @@ FONT_SIZES: Final = {
 BOLD_FONTS: Final = {"bold", "server", "heading", "watch", "second", "chip"}
 FIXED_WIDTH_FONTS: Final = {"watch", "second", "mono"}
 TEXT_SCALE_MIN: Final = 0.8
-"""Minimum scale of text that is too wide. TEXT_SIZES_MIN is another limit.
+"""Minimum scale to which text that is too wide is shrunk. TEXT_SIZES_MIN is a further limit.
 
-If it is still too wide, it is condensed.
+Text that is still too wide is condensed.
 """
 TEXT_STRETCH_MIN: Final = 0.8
-"""Minimum horizontal scale of text that is too wide. If it is still too wide, it is cut."""
+"""Minimum horizontal scale to which text is condensed. Text that is still too wide is cut."""
 TEXT_SIZES_MIN: Final = (11.0, 17.2)
 """Minimum text size in canvas units, normal and for presentations (24 pixels at 1920×1080)."""
 
@@ -164,7 +164,7 @@ class StageStyle(Struct, frozen=True):
     is_far: bool
 
     def compute_scale_min(self, font: str) -> float:
-        """Return the factor by which text in *font* may shrink."""
+        """Return the minimum scale to which text in *font* may be shrunk."""
         return min(1.0, max(TEXT_SCALE_MIN, TEXT_SIZES_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
@@ -261,7 +261,10 @@ class CanvasPainter:
         return disk
 
     def draw_halo(self, box: QRectF, has_succeeded: bool) -> None:
-        """Draw a halo around a part that takes part in the current phase."""
+        """Draw a halo around a part that is active in the current phase.
+
+        *has_succeeded* selects the color of success.
+        """
         color = self.colors.ok if has_succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
         self.painter.setPen(QPen(theme.add_alpha(color, 70), 4))

@@ -403,7 +403,7 @@ class StagePainter(PanelPainter):
         draw_symbol(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
     def draw_moving_parts(self, view: StageView, time_s: float) -> None:
-        """Draw stopwatches, gauge, vessel, packets and ribbon.
+        """Draw stopwatches, duration gauge, redo queue gauge, packets and ribbon.
 
         *time_s*: wall time in seconds that animates them. A negative value means no animation.
         """

@@ -31,7 +31,7 @@ class PanelPainter(CanvasPainter):
     """Painter of the panel and the ribbon."""
 
     def _compute_panel_rows(self, view: StageView) -> dict[str, float]:
-        """Return the top of each part of the panel."""
+        """Return part of the panel -> y coordinate of its top."""
         box = compute_panel_box(self.height)
         watch, second, body = (self.compute_line_height(name) for name in ("watch", "second", "body"))
         y = {"since": box.top() + 12}

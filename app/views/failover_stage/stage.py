@@ -317,7 +317,7 @@ class FailoverStage(QWidget):
         self._row.setVisible(not is_guided)
 
     def set_appearance(self, large_text: bool, has_reduced_motion: bool, is_presenting: bool = False) -> None:
-        """Set large text and motion.
+        """Set whether the stage uses large text and reduced motion.
 
         *is_presenting* changes the text of the button that stops the presentation.
         """

@@ -1,4 +1,4 @@
-"""Report of the agreement with published figures: all rows as tables, and some as figures with curves."""
+"""Report that compares the simulation with published figures: all values in tables, some also as charts."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -61,11 +61,11 @@ ERRORS, TABLE_6, MANY_DATABASES = mark("All errors"), mark("Table 6"), mark("Man
 """Names of the figures that are computed from the rows."""
 
 FIGURE_CLASSES = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
-"""Classes of figures, in the order of the lines in the figure of all errors."""
+"""Classes of published values, in the order of their lines in the chart of all errors."""
 
 
 def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
-    """Return name -> figure for the figures that can be computed from *rows*."""
+    """Return name -> chart, for the charts that can be computed from *rows*."""
     figures = {
         ERRORS: _build_error_figure(rows),
         TABLE_6: _build_table_6(rows),
@@ -189,9 +189,9 @@ FIGURE_MARGINS_WIDTH_PX: Final = 60
 
 
 class StepResult(Struct, frozen=True):
-    """Result of a computation step: rows of a section, or figures with their names.
+    """Result of a computation step: rows of a section, or charts with their names.
 
-    A preparation has no result.
+    A preparation step has no result.
     """
 
     rows: tuple[FigureRow, ...] = ()
@@ -199,7 +199,7 @@ class StepResult(Struct, frozen=True):
 
 
 class FidelityStep(Struct, frozen=True):
-    """Step of the computation, which takes well under a second."""
+    """Step of the report's computation. Each step takes well under a second."""
 
     name: str
     compute: Callable[[], StepResult]
@@ -265,7 +265,10 @@ class FidelityWorker(QThread):
 
 
 class FidelityView(QWidget):
-    """Page with the report. Its computation starts when the page is first shown and runs in the background."""
+    """Page with the report that compares the simulation with published figures.
+
+    The computation starts when the page is first shown and runs in the background.
+    """
 
     closed = Signal()
 

@@ -69,7 +69,7 @@ def list_cells(row: FigureRow) -> tuple[str, ...]:
 
 
 def _format_value(row: FigureRow, figure: float | str) -> str:
-    """Return a figure with its unit. A text is unchanged."""
+    """Format a value of *row* with its unit. A text is unchanged."""
     return (
         figure
         if isinstance(figure, str)

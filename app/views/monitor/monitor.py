@@ -72,7 +72,7 @@ class WarningRow(Struct, frozen=True):
 
 
 def find_stored_alert(world: World, server: str, database: str, alert_id: int) -> Alert | None:
-    """Return the threshold that is stored on *server*, whether enabled or not, or None."""
+    """Return the alert threshold that *server* stores, even if disabled, or None if it stores none."""
     alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
@@ -105,7 +105,7 @@ def _format_threshold(world: World, server: str, database: str, alert_id: int, u
 
 
 def build_warning_columns(servers: Sequence[str]) -> list[TableColumn[WarningRow]]:
-    """Return the columns of the Warnings page, one of them for each server."""
+    """Return the columns of the Warnings page, including a column for each server."""
 
     def build_column(index: int, server: str) -> TableColumn[WarningRow]:
         return TableColumn(
@@ -257,7 +257,7 @@ CONNECTION_SUFFIX: Final = "#monitor"
 class MirroringMonitor(QWidget):
     """View of the rows that the partners recorded.
 
-    A refresh makes both partners record a row, as a normal input.
+    A refresh is an input that makes both partners record a row.
     """
 
     requested = Signal(str)

@@ -33,8 +33,9 @@ MIRRORING_STATE_STYLES: Final = {
 """Mirroring state -> text and theme color."""
 
 STATE_ICONS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
-"""Theme color of a state -> icon before it. A plain cylinder means normal. Documented (Status page;
-overview).
+"""Theme color of a state -> icon in front of the state. A plain cylinder means normal.
+
+Documented (Status page; overview).
 """
 
 WITNESS_ICONS: Final = {"ok": "check", "bad": "close"}

@@ -32,8 +32,9 @@ AGENT_ACTIONS: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-a
 
 
 INDENTATION_LINES: Final = 0.75
-"""Indentation of a level in line heights. It is small, so that a narrow dock shows the state behind a
-database.
+"""Indentation of a level in line heights.
+
+It is small, so that a narrow dock shows the state after a database name.
 """
 
 
@@ -246,7 +247,10 @@ class ObjectExplorer(QWidget):
             menu.popup(self.view.viewport().mapToGlobal(position))
 
     def _fill_button_menu(self, menu: QMenu) -> None:
-        """Fill the context menu and add Expand or Collapse, which screen readers cannot do otherwise."""
+        """Fill the menu of the Actions button: Expand or Collapse, then the context menu of the row.
+
+        Screen readers cannot expand rows otherwise.
+        """
         index = self.view.currentIndex()
         if self.current_node is None:
             return

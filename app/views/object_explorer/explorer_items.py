@@ -108,7 +108,8 @@ _ROLE_TEXTS: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirr
 def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
     """Return an item with a label such as `Sales (Mirror, Synchronized / Restoring...)`.
 
-    The label contains role and session state, then the state in sys.databases. Facts 3.4.
+    The label contains role and session state, then the state in sys.databases. See docs/facts.md, section
+    3.4.
     """
     state_words, color_name = _STATE_STYLES[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
@@ -288,7 +289,7 @@ FOLDERS: Final = (
 
 
 def format_folder_title(folder: ExplorerFolder, server: Instance) -> str:
-    """Return the title of a folder. The title of SQL Server Agent shows if the agent is stopped."""
+    """Return the title of a folder. The title of SQL Server Agent says so if the agent is stopped."""
     title = tr(folder.title)
     is_agent_stopped = folder.name == "agent" and not server.agent_running
     return tr("{name} (stopped)").format(name=title) if is_agent_stopped else title

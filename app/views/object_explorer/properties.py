@@ -1,4 +1,4 @@
-"""Mirroring page of the database properties: this server's knowledge of the session, and buttons."""
+"""Mirroring page of the database properties: the session as this server knows it, and buttons."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -33,13 +33,14 @@ _STATUS_STYLES: Final = {
     MirrorState.DISCONNECTED: (mark("No connection"), "bad"),
     MirrorState.PENDING_FAILOVER: (mark("Failover"), "warn"),
 }
-"""Mirroring state -> text of this page in Management Studio, and theme color. The tree has other texts. Facts
-3.4.
+"""Mirroring state -> text of this page in Management Studio, and theme color. The tree has other texts.
+
+See docs/facts.md, section 3.4.
 """
 
 
 class MirroringAction(Struct, frozen=True):
-    """Button with its statement and its confirmation question."""
+    """Action of a button: label, statement and confirmation question."""
 
     text: str
     statement: str
@@ -119,7 +120,10 @@ def list_enabled_actions(copy: DatabaseCopy | None) -> list[MirroringAction]:
 
 
 class MirroringPropertiesDialog(QDialog):
-    """Dialog with the server's last answer. Its buttons send statements to the server."""
+    """Dialog with the mirroring properties that the server last reported.
+
+    Its buttons send statements to the server.
+    """
 
     requested = Signal(str)
 

@@ -50,7 +50,7 @@ _SHAPE_BY_COLOR_NAME: Final = {
 
 @lru_cache(maxsize=256)
 def build_item_icon(kind: str, color_name: str, dark: bool) -> QIcon:
-    """Return the icon of *kind* with the symbol of *color_name*.
+    """Return the icon of *kind* with the status symbol of *color_name*.
 
     The color names text and idle have no symbol.
     """

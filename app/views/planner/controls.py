@@ -222,7 +222,7 @@ BANDWIDTH_MARKS: Final = (
 
 
 class WorkloadField(Struct, frozen=True):
-    """Field for one figure of a custom workload."""
+    """Input field for one number of a custom workload."""
 
     title: str
     name: str
@@ -475,7 +475,7 @@ class PlannerControls(QScrollArea):
 SHOWN_NETWORKS: Final = tuple(
     (name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORK_RTT_RANGES_MS
 )
-"""Networks of Table 7, limited to the bounds of the axis, which does not start at 0."""
+"""Networks of the white paper's Table 7, limited to the range of the slider, which does not start at 0."""
 
 
 def _build_spin_box(field: WorkloadField) -> QDoubleSpinBox:

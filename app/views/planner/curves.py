@@ -66,7 +66,7 @@ NOTE_LABEL_STEP_SHARE: Final = 0.16
 """Vertical distance between labels of adjacent notes, as a share of the plot's height."""
 
 SWEEP_EDGE_MARGIN: Final = 0.02
-"""Margin at the ends of a sweep, so that dots there are completely visible."""
+"""Margin at both ends of a sweep, as a share of its length. Dots at the ends are then completely visible."""
 
 
 def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
@@ -75,7 +75,7 @@ def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
 
 
 class PaperAxisValue(Struct, frozen=True):
-    """Value on an axis that a paper mentions, with the number of the paper's figure."""
+    """Axis value that a paper mentions, with the number of the paper's figure."""
 
     value: float
     figure_number: str
@@ -85,7 +85,7 @@ class PlotCell(QObject):
     """Plot in the grid: one counter over one axis."""
 
     dragged = Signal(float)
-    """Signal: value of the axis to which the user dragged the plan's line."""
+    """Signal: axis value to which the user dragged the line of the plan."""
 
     def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
         super().__init__(parent)
@@ -175,7 +175,10 @@ class PlotCell(QObject):
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
     def show_notes(self, notes: Sequence[PaperAxisValue], has_labels: bool) -> None:
-        """Draw dotted lines at the values that papers mention. If *has_labels*, add the numbers of their figures."""
+        """Draw dotted lines at axis values that papers mention.
+
+        If *has_labels*, add the figure numbers of the papers.
+        """
         for line, tag in self._notes:
             self.plot.removeItem(line)
             self.plot.removeItem(tag)
@@ -250,7 +253,10 @@ ROW_GAP_LINES: Final = 0.3
 AXIS_LABEL_SAMPLE: Final = "500 MB/s"
 
 PAPER_PLAN: Final = MirroringPlan()
-"""Plan with the link of the papers' tables. Their values appear only for this link."""
+"""Plan with the link on which the papers' tables were measured.
+
+Published values are shown only for this link.
+"""
 
 
 class PlanCurves(QWidget):
@@ -385,7 +391,7 @@ class PlanCurves(QWidget):
 
 
 def is_measured_link(plan: MirroringPlan, axis: str) -> bool:
-    """Return True if the papers' tables were measured on the plan's link. *axis* is not compared."""
+    """Return True if the plan's link, apart from *axis*, equals the link of the papers' tables."""
     measured = PAPER_PLAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK_FIELDS)
 

@@ -26,7 +26,7 @@ from engine.overrides import override
 from engine.planning import MirroringPlan
 
 RUNS_PER_CAUSE: Final = 100
-"""Number of runs per cause. Assumed: the share is then accurate to 10 percentage points."""
+"""Number of runs per cause. Assumed: shares of these runs are then accurate to 10 percentage points."""
 
 CAUSE_NAMES: Final = {
     "power-off": mark("power lost"),
@@ -48,7 +48,7 @@ LIMIT_DEFAULT_S: Final = 10.0
 """Initial time limit: the default partner timeout."""
 
 TIME_AXIS_MAX_S: Final = 60.0
-"""Maximum time on the axis. Longer times appear only as figures."""
+"""Maximum time on the axis. Longer times appear only as numbers."""
 
 
 class FailoverTimesDialog(QDialog):

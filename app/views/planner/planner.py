@@ -182,7 +182,7 @@ INITIAL_SPLITTER_HEIGHTS: Final = (400, 230)
 
 SWEEP_VALUES: Final = {"rtt_ms": SWEPT_RTTS_MS, "bandwidth_mbps": SWEPT_BANDWIDTHS_MBPS}
 LOSSY_LINK_POINT_STEP: Final = 2
-"""Step between computed points on a link with packet loss, for which the computation takes longer."""
+"""Step between the indexes of computed points on a link with packet loss, which takes longer to compute."""
 
 
 class LinkPlanner(QWidget):
@@ -309,12 +309,12 @@ class LinkPlanner(QWidget):
         return build_sweep_table(self.plan, self.sweeps.values()) if self.plan is not None else []
 
     def copy_figures(self) -> None:
-        """Copy the figures to the clipboard."""
+        """Copy the points of the displayed curves to the clipboard as a table."""
         QGuiApplication.clipboard().setText(formatting.format_tab_separated(self.list_table_rows()))
         self._show_status(tr("Copied: one row per point of each curve."))
 
     def save_csv(self, file: str) -> None:
-        """Save the figures as CSV."""
+        """Save the points of the displayed curves as CSV."""
         self._save(file, lambda path: atomic_write.write_atomically(path, format_csv(self.list_table_rows())))
 
     def save_picture(self, file: str) -> None:

@@ -172,7 +172,7 @@ class StartPageView(QWidget):
     drill_chosen = Signal(str)
     """Signal: name of the drill whose brief the user wants to see."""
     edit_wanted = Signal(str)
-    """Signal: name of the scenario to edit. Of a scenario that is not the user's own, a copy is edited."""
+    """Signal: name of the scenario to edit. If it is not the user's own scenario, a copy is edited."""
     resume_wanted = Signal(int)
     give_up_wanted = Signal(int)
     introduction_wanted = Signal()

@@ -44,7 +44,10 @@ def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -
 
 @lru_cache(maxsize=2048)
 def wrap_text_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
-    """Return the cached lines of `wrap_text`. The list view computes its rows again at each change."""
+    """Wrap *text* as `wrap_text` does and cache the lines.
+
+    The list view lays out its rows again at each change. *font_text*: `QFont.toString()` of the font.
+    """
     font = QFont()
     font.fromString(font_text)
     return tuple(wrap_text(text, QFontMetricsF(font), width, lines_max))

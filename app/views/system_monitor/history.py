@@ -47,7 +47,10 @@ FIRST_NEW_VERSION: Final = 2008
 
 
 class PerfCounter(Struct, frozen=True):
-    """Performance counter. *owner* and *mirror* compute its values for a server with that log role."""
+    """Performance counter.
+
+    *owner* and *mirror* compute its values on a server that has this role for the log.
+    """
 
     group: str
     name: str
@@ -209,7 +212,7 @@ class SampledState(Protocol):
 
 
 class SampledRun(Protocol):
-    """Interface of a drill that this module reads."""
+    """Interface of a drill, as far as System Monitor reads it: world, samples and server states."""
 
     @property
     def world(self) -> World:
@@ -351,5 +354,5 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
 
 
 def _is_match(key: Key, copy: Key) -> bool:
-    """Return whether *copy* is on the server of *key*, and in its database unless that of *key* is empty."""
+    """Return True if *copy* has the server of *key*, and its database unless *key* has none."""
     return key[0] == copy[0] and key[1] in ("", copy[1])

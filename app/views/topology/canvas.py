@@ -114,7 +114,7 @@ def _get_interface(_: str, target: QObject) -> QAccessibleInterface | None:
 
 @cache
 def install_interface_factory() -> None:
-    """Register the factory of these interfaces with Qt, once per process."""
+    """Register the factory of the canvas's accessible interfaces with Qt, once per process."""
     register_interface_factory(_get_interface)
 
 

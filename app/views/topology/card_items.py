@@ -44,8 +44,9 @@ SMALL_CARD_WIDTH_UNITS: Final = 12.8
 EMPTY_CARD_WIDTH_UNITS: Final = 9.8
 """Width of a compact card for a computer without databases and duties, in line heights."""
 SMALL_CARD_ROW_UNITS: Final = {False: 2.3, True: 1.15}
-"""Height of kind and duties of a small card in line heights. A compact card (key True) shows only one of
-them.
+"""Height of the text lines for kind and duties of a small card, in line heights.
+
+A compact card (key True) shows only one of the two lines.
 """
 CLIENT_ROWS: Final = {False: 3.9, True: 3.1}
 SMALL_CARD_KINDS: Final = ("witness", "node", "share", "computer")
@@ -53,13 +54,14 @@ SMALL_CARD_KINDS: Final = ("witness", "node", "share", "computer")
 INDICATORS_SQUEEZE_MAX: Final = 1.1
 """Maximum factor by which indicators of a compact card are condensed.
 
-Beyond it, an indicator without a problem is omitted.
+If they are still too wide, an indicator without a problem is omitted.
 """
 NAMES_SQUEEZE_MAX: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
 NAME_WIDTH_SHARE_MAX: Final = 0.45
-"""Share of a card's width that a database name may use before the name, too, is shortened. Its role shrinks
-first.
+"""Maximum share of a card's width that is reserved for a database name.
+
+The copy's role is shortened to the rest.
 """
 CELL_SIZE_UNITS: Final = 0.95
 """Size of a database's cell in line heights."""
@@ -163,7 +165,7 @@ class ServerCardItem(CardItem[ServerDisplay]):
         return ActionTarget("server", (self.display.name,))
 
     _counted: tuple[object, list[tuple[StatusIndicator, int]]] = (None, [])
-    """Counted grid, and the number of databases for each indicator in it."""
+    """Grid that was counted last, and (indicator, number of databases) for this grid."""
 
     @property
     def is_small(self) -> bool:

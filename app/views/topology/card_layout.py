@@ -22,7 +22,10 @@ TALL_PARTNER_RATIO: Final = 2.0
 """Ratio of partner height to small-card height above which small cards are placed between two partners."""
 
 RING_PARTNERS_MIN: Final = 5
-"""Minimum number of replicas that surround witness and applications, because an arc would be too wide."""
+"""Minimum number of replicas for a ring around witness and applications.
+
+An arc of so many would be too wide.
+"""
 
 COMPACT_ROW_GAP_SHARE: Final = 0.2
 """Distance between rows of compact cards, as a share of the gap."""
@@ -30,7 +33,10 @@ COMPACT_CARD_GAP_SHARE: Final = 0.36
 """Distance between compact cards in a row of witnesses or applications, as a share of the gap."""
 
 WIDE_SPACING_CARDS_MAX: Final = 4
-"""Maximum number of other cards that are spaced widely."""
+"""Maximum number of partners above and below the center for the full gap between cards.
+
+More partners halve the gap.
+"""
 
 
 def compute_card_centers(
@@ -43,10 +49,19 @@ def compute_card_centers(
 ) -> dict[str, CardCenter]:
     """Arrange partners in a row, witnesses above and applications below, as in the papers.
 
-    Between two partners there is space for the witness's card and for text on the link. In an *arc*, the line
-    between any two partners passes above the cards between them. From RING_PARTNERS_MIN partners on, the arc
-    is a closed ring. *head*: height of the heads of compact cards, between which their links are drawn.
-    Compact cards are closer together. 0 means wide cards.
+    Between two partners there is space for the witness's card and for text on the link.
+
+    Args:
+        partners: name and card size of each partner, in order.
+        witnesses: name and card size of each witness.
+        clients: name and card size of each application.
+        gap: normal distance between cards.
+        arc: arrange the partners so that the line between any two of them passes above the cards between
+        them.
+            From RING_PARTNERS_MIN partners on, the arc is a closed ring.
+        head: height of the heads of compact cards, between which their links are drawn. Compact cards are
+        closer
+            together. 0 means wide cards.
     """
     if arc and head and len(partners) == RING_PARTNERS_MIN - 1:
         return _arrange_square(partners, witnesses, clients, gap)

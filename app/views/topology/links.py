@@ -113,7 +113,10 @@ class LinkItem(QGraphicsItem):
         self._outward = outward
 
     def _discard_label_position(self) -> None:
-        """Announce a change of geometry. Without a cached layout, nobody has asked since the last change."""
+        """Discard the cached label position and announce a change of geometry to Qt.
+
+        Without a cached position, Qt has not asked for the geometry since the last change.
+        """
         if self._cached_label_position is not None:
             self.prepareGeometryChange()
             self._cached_label_position = None
@@ -128,9 +131,9 @@ class LinkItem(QGraphicsItem):
             self._cards, self._obstacle_lines, self._is_crowded = cards, lines, is_crowded
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
-        """Draw the traffic at *phase_s* and the pings at *ping_s* of their cycles.
+        """Draw traffic and pings. Draw none if *moving* is False.
 
-        Draw none if *moving* is False.
+        *phase_s*: animation time of the traffic. *ping_s*: time since the last ping started.
         """
         was_moving, self._moving = self._moving, moving
         self._phase_s, self._ping_s = phase_s, ping_s
@@ -308,7 +311,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """Return *box* to the right and to the left of the first break mark that hides it."""
+        """Return two positions of *box*: right and left of the first break mark that hides it."""
         hidden_by = next(
             (mark for mark in map(self._compute_middle_rect, self._obstacle_lines) if box.intersects(mark)),
             None,

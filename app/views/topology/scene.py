@@ -217,7 +217,7 @@ class TopologyScene(QGraphicsScene):
         return {name: place for name, place in self._moved_centers.items() if name in self.nodes}
 
     def place_cards(self, centers: Mapping[str, CardCenter]) -> None:
-        """Place the cards in *centers* there, and all other cards in their default positions."""
+        """Place the cards in *centers* at these centers, and all other cards in their default positions."""
         self._moved_centers = dict(centers)
         self.arrange_cards()
 

@@ -47,7 +47,10 @@ TRAFFIC_SPEED_MAX: Final = 10.0
 PING_SPEED_MAX: Final = 2.0
 """Maximum speed with pings. Above it, they would flash more than three times per second (WCAG 2.3.1)."""
 PREVIEW_WIDTH_SHARE: Final = 0.35
-"""Width of an action's preview text as a share of the view. The layout leaves this corner free."""
+"""Width of the corner with an action's preview text, as a share of the view.
+
+The layout leaves the corner free.
+"""
 CARD_MOVE_STEP: Final = 8.0
 """Distance by which a key moves a card, and grid size for dragged cards, in scene units."""
 
@@ -590,6 +593,6 @@ _PLAIN_KEYS: Final = {
     Qt.Key.Key_Slash: TopologyView.open_find_box,
     Qt.Key.Key_Delete: TopologyView.remove_note,
 }
-"""Key -> method, the same as in the table of keys."""
+"""Key -> method. The keys are also listed in app/widgets/keys.tsv."""
 _SHIFTED_KEYS: Final = {Qt.Key.Key_N: TopologyView.add_note, Qt.Key.Key_S: TopologyView.toggle_spotlight}
 """Key with Shift -> method. Shift is required, so that a letter typed by mistake has no effect."""
