@@ -10,7 +10,6 @@ from engine.messages import SqlError
 from engine.tsql.batches import tables
 from engine.tsql.batches.data import SqlCursor
 from engine.tsql.language import statements as s
-from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import UnsimulatedFeatureError, format_result_rows
 from engine.tsql.scalars.values import to_number
 
@@ -59,13 +58,18 @@ def remove_local_cursors(machine: ExecutionMachine) -> None:
         machine.change_session(cursors=cursors)
 
 
-_SCROLL_OPTIONS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
+_SCROLL_OPTIONS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC"})
 """Options that let a cursor move in every direction."""
 
 
 def declare_cursor(machine: ExecutionMachine, statement: s.DeclareCursorStatement) -> None:
-    """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 if the name is in use."""
+    """Execute DECLARE name CURSOR or SET @name = CURSOR.
+
+    Raises 16915 if the name is in use, 16957 for FOR UPDATE of a read-only cursor.
+    """
     options = frozenset(statement.options)
+    if "FOR_UPDATE" in options and options & {"INSENSITIVE", "READ_ONLY", "STATIC"}:
+        raise SqlError(16957)
     is_local = "LOCAL" in options or statement.name.startswith("@")
     key = build_local_cursor_key(machine, statement.name) if is_local else statement.name.lower()
     if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
@@ -94,7 +98,7 @@ def open_cursor(machine: ExecutionMachine, name: str) -> None:
     key, cursor = find_cursor(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
-    plan = machine.plan_text("statement", remove_cursor_options(cursor.query))
+    plan = machine.plan_text("statement", cursor.query)
     columns, rows = machine.run_select(plan)
     store_cursor(
         machine,

@@ -36,7 +36,6 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, tokenize
 from engine.tsql.language.reserved_words import RESERVED_WORDS
 from engine.tsql.query import planner
 from engine.tsql.query.aggregates import AGGREGATES, VARIADIC_AGGREGATES
-from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.statement_clauses import find_verb_index
 from engine.tsql.scalars.functions import (
@@ -113,7 +112,7 @@ def resolve_instruction(
     if isinstance(statement, s.QueryStatement):
         _bind_text(machine, scope, "statement", statement.text)
     elif isinstance(statement, s.DeclareCursorStatement):
-        _bind_text(machine, scope, "statement", remove_cursor_options(statement.query))
+        _bind_text(machine, scope, "statement", statement.query)
     elif isinstance(statement, s.PrintStatement):
         _bind_print(machine, scope, statement.expression)
     elif isinstance(statement, s.SetVariableStatement | s.ExecuteDynamicSqlStatement | s.ReturnStatement):

@@ -135,7 +135,7 @@ def _list_deductions(
         case s.QueryStatement():
             texts = [statement.text]
         case s.DeclareCursorStatement():
-            texts = [planner.remove_cursor_options(statement.query)]
+            texts = [statement.query]
         case s.SetVariableStatement():
             texts = [f"SELECT {statement.name} = {statement.expression}"]
         case s.DeclareStatement():

@@ -381,28 +381,40 @@ class DefinitionReader(TableDefinitionReader):
         return text
 
     def parse_cursor(self, name: str, line: int) -> None:
-        """Parse the rest of a cursor definition: `CURSOR [options] FOR select`."""
-        has_select, options = False, []
+        """Parse the rest of a cursor definition: `[options] CURSOR [options] FOR select`.
+
+        Raise 155 for an unknown option, 1049 for options on both sides of CURSOR, 1048 for exclusive options.
+        """
+        options_by_side: list[list[str]] = [[]]
         while not self.is_keyword("FOR"):
-            options.append(self.token.upper)
-            has_select = has_select or self.is_keyword("CURSOR")
             if self.token.kind == "end" or self.is_keyword(*_CURSOR_END_WORDS):
                 raise self.build_error()
+            if self.is_keyword("CURSOR"):
+                options_by_side.append([])
+            elif self.token.upper not in option_table.CURSOR_OPTIONS[len(options_by_side) > 1]:
+                raise SqlSyntaxError(self.token.line, 155, self.token.text, "CURSOR")
+            else:
+                options_by_side[-1].append(self.token.upper)
             self.take()
-        if not has_select:
+        if len(options_by_side) != 2:
             raise self.build_error()
-        for group in option_table.EXCLUSIVE_CURSOR_OPTIONS:
-            selected_options = [option for option in options if option in group]
-            if len(set(selected_options)) > 1:
-                raise SqlSyntaxError(line, 1048, *selected_options[:2])
+        if all(options_by_side):
+            raise SqlSyntaxError(line, 1049)
+        options = [option for side in options_by_side for option in side]
         self.take()
         first = self.skip_clause()
         if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
             self.skip_clause()
         text = self.get_text_between(first, self.position)
         self.check_variables(first)
-        planner.check_statement(planner.remove_cursor_options(text), line)
-        self.emit_statement(line, s.DeclareCursorStatement(name, text, tuple(options)))
+        query, clause = planner.split_cursor_query(text)
+        planner.check_statement(query, line)
+        options.append(clause)
+        for group in option_table.EXCLUSIVE_CURSOR_OPTIONS:
+            selected_options = [option for option in options if option in group]
+            if len(set(selected_options)) > 1:
+                raise SqlSyntaxError(line, 1048, *selected_options[:2])
+        self.emit_statement(line, s.DeclareCursorStatement(name, query, tuple(options)))
 
 
 # --- statements that the body of a scalar function may contain -------------------------------------------

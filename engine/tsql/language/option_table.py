@@ -165,10 +165,23 @@ ISOLATION_LEVELS: Final = (
 )
 
 
+CURSOR_OPTIONS: Final = (
+    frozenset({"INSENSITIVE", "SCROLL"}),
+    frozenset(
+        {
+            "DYNAMIC", "FAST_FORWARD", "FORWARD_ONLY", "GLOBAL", "KEYSET", "LOCAL", "OPTIMISTIC", "READ_ONLY",
+            "SCROLL", "SCROLL_LOCKS", "STATIC", "TYPE_WARNING",
+        }
+    ),
+)  # fmt: skip
+"""Options before the word CURSOR (ISO syntax) and after it [DOC: DECLARE CURSOR]."""
+
+
 EXCLUSIVE_CURSOR_OPTIONS: Final = (
     ("LOCAL", "GLOBAL"),
     ("FORWARD_ONLY", "SCROLL"),
     ("FAST_FORWARD", "SCROLL"),
+    ("FAST_FORWARD", "FOR_UPDATE"),
     ("STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD"),
     ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
 )

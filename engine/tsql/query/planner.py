@@ -125,15 +125,15 @@ def check_column_list(text: str, line: int) -> None:
         raise SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters) from None
 
 
-def remove_cursor_options(text: str) -> str:
-    """Return the SELECT of a cursor without its clause FOR READ ONLY or FOR UPDATE."""
-    level, begins = 0, len(text)
-    tokens = tokenize(text)
-    for token, next_token in pairwise(tokens):
+def split_cursor_query(text: str) -> tuple[str, str]:
+    """Return the SELECT of a cursor and its last clause, such as FOR_UPDATE; "" without one."""
+    level, begins, clause = 0, len(text), ""
+    for token, next_token in pairwise(tokenize(text)):
         level += token.is_operator("(") - token.is_operator(")")
         if level == 0 and token.upper == "FOR":
-            begins = token.start if next_token.upper in ("READ", "UPDATE") else len(text)
-    return text[:begins]
+            is_option = next_token.upper in ("READ", "UPDATE")
+            begins, clause = (token.start, f"FOR_{next_token.upper}") if is_option else (len(text), "")
+    return text[:begins], clause
 
 
 # --- OUTPUT clause, which is removed before sqlglot parses a statement, and computed from the changed rows --

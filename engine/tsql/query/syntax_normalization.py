@@ -87,7 +87,7 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
     Examples are PARSE (a AS type USING culture) and NEXT VALUE FOR ….
     """
     replacements: dict[int, str] = {}
-    for rewrite in (_rewrite_escapes, drop_query_hints, _rewrite_national_aliases, _drop_first_from):
+    for rewrite in (_rewrite_escapes, drop_query_hints, _rewrite_string_aliases, _drop_first_from):
         replacements |= rewrite(tokens)
     for index, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_operator("("):
@@ -194,12 +194,24 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
 _VALUE_TOKEN_KINDS: Final = frozenset({"string", "number", "quoted"})
 
 
-def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
-    """Remove the N of `SELECT value N'name'`, because sqlglot accepts this alias only without N."""
+_TYPE_WORDS: Final = """
+BIGINT BINARY BIT CHAR DATE DATETIME DATETIME2 DATETIMEOFFSET DECIMAL FLOAT IMAGE INT INTERVAL MONEY NCHAR NTEXT NUMERIC
+NVARCHAR REAL SMALLDATETIME SMALLINT SMALLMONEY TEXT TIME TIMESTAMP TINYINT UNIQUEIDENTIFIER VARBINARY VARCHAR XML
+"""
+_TYPED_LITERAL_WORDS: Final = frozenset(_TYPE_WORDS.split())
+"""Types that other database products write before a string. In T-SQL, the word is a column and the string its alias."""
+
+
+def _rewrite_string_aliases(tokens: Sequence[Token]) -> dict[int, str]:
+    """Rewrite `SELECT value N'name'` and `SELECT date 'name'`, because sqlglot reads these aliases differently."""
     replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
-        wide = token.kind == "string" and token.text[:1] in "Nn"
-        if wide and (before.is_operator(")") or before.kind in _VALUE_TOKEN_KINDS):
+        if token.kind != "string":
+            continue
+        if before.upper in _TYPED_LITERAL_WORDS:
+            replacements[index - 1] = f"[{before.text}]"
+        is_alias = before.is_operator(")") or before.kind in _VALUE_TOKEN_KINDS or index - 1 in replacements
+        if token.text[:1] in "Nn" and is_alias:
             replacements[index] = token.text[1:]
     return replacements
 
