@@ -21,7 +21,7 @@ from engine.tsql.batches import constraints
 from engine.tsql.batches.data import ObjectKey, Row, Table
 from engine.tsql.batches.row_locks import INDEX_END, IndexEntry, KeyRange, ReadRows, compare_values
 from engine.tsql.language.columns import Key
-from engine.tsql.query.plans import JoinLink, Operand, TableAccess, TableRef
+from engine.tsql.query.plans import ColumnTest, JoinLink, Operand, TableAccess, TableRef
 from engine.tsql.scalars.like_patterns import evaluate_like
 from engine.tsql.scalars.types import parse_sql_type
 from engine.tsql.scalars.values import (
@@ -108,10 +108,9 @@ def find_read_rows(
     """
     table = versions[0]
     access = ref.access if ref.access is not None else TableAccess(complete=False)
-    conditions = [
-        condition for test in access.conditions if (condition := _convert_condition(machine, table, *test))
-    ]
-    is_complete = access.complete and len(conditions) == len(access.conditions)
+    tests = access.list_conditions()
+    conditions = [condition for test in tests if (condition := _convert_condition(machine, table, *test))]
+    is_complete = access.complete and len(conditions) == len(tests)
     for link in access.links if not _choose_index(table, conditions)[1][0] else ():
         implied_conditions = _follow_link(machine, table, link, find_table(link.ref))
         if any(not condition.values for condition in implied_conditions):
@@ -153,6 +152,37 @@ def find_read_rows(
     return ReadRows(
         frozenset(matches_by_number), matching, key is not None, tuple(ranges), frozenset(next_keys)
     )
+
+
+def push_conditions(
+    refs: tuple[TableRef, ...], origins: tuple[tuple[str, str, str], ...], outer: TableRef
+) -> tuple[TableRef, ...]:
+    """Return the tables of a view with the hints and conditions of the query that reads the view as *outer*.
+
+    *origins*: result of `list_column_origins` for the query of the view [DOC: table hints; CREATE VIEW].
+    """
+    columns = {(key, name): column for name, key, column in origins}
+    tests = outer.access.list_conditions() if outer.access is not None else ()
+
+    def select_tests(key: str) -> tuple[ColumnTest, ...]:
+        stars = {"*"} & {name for own_key, name in columns if own_key == key}
+        return tuple(
+            (columns.get((key, name), name), operator, operands)
+            for name, operator, operands in tests
+            if stars or (key, name) in columns
+        )
+
+    def limit_access(ref: TableRef) -> TableAccess | None:
+        if ref.access is None:
+            return None
+        links = tuple(
+            replace(link, conditions=(*link.conditions, *select_tests(link.ref.key)))
+            for link in ref.access.links
+        )
+        conditions = (*ref.access.conditions, *select_tests(ref.key))
+        return replace(ref.access, conditions=conditions, links=links)
+
+    return tuple(replace(ref, hints=ref.hints | outer.hints, access=limit_access(ref)) for ref in refs)
 
 
 def _is_unique_point(key: Key, seek: tuple[ValueInterval, ...]) -> bool:

@@ -93,7 +93,7 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
             return tuple((column.name, column.type) for column in user_table.columns), user_table.rows
         if isinstance(user_table, objects.UserView):
             try:
-                return _compute_view_rows(machine, user_table)
+                return _compute_view_rows(machine, user_table, ref)
             except SqlError as problem:
                 if problem.number in _BINDING_ERRORS:
                     problem.also, problem.title = (*problem.also, 4413), ref.dotted
@@ -359,16 +359,18 @@ def find_user_table(machine: ExecutionMachine, ref: TableRef) -> Table | None:
     return user_object if isinstance(user_object, Table) else None
 
 
-def _compute_view_rows(machine: ExecutionMachine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
+def _compute_view_rows(
+    machine: ExecutionMachine, view: objects.UserView, ref: TableRef
+) -> tuple[Columns, Iterable[Row]]:
     """Return the columns and rows of a view. A separate scratch database computes them."""
     machine.meter.count_units(SCRATCH_OPENING_WORK)
     scratch = open_scratch_database(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
     try:
         machine.meter.enter_view()
-        column_names, rows = scratch.run_query(
-            machine.plan_text("statement", view.query), machine.get_variable_value
-        )
+        plan = machine.plan_text("statement", view.query)
+        plan = replace(plan, tables=access_paths.push_conditions(plan.tables, plan.origins, ref))
+        column_names, rows = scratch.run_query(plan, machine.get_variable_value)
     finally:
         machine.chained = chained
         machine.meter.leave_view()

@@ -375,6 +375,16 @@ class TableAccess(Struct, frozen=True):
     links: tuple[JoinLink, ...] = ()
     """Equalities with columns of other tables."""
 
+    def list_conditions(self) -> list[ColumnTest]:
+        """Return the conditions, and those on columns of other tables that equal columns of this table."""
+        implied = (
+            (link.column, *test[1:])
+            for link in self.links
+            for test in link.conditions
+            if test[0] == link.other_column
+        )
+        return [*self.conditions, *implied]
+
 
 class TableRef(Struct, frozen=True):
     """Table as named in a query: up to four name parts, or a table variable or temp table."""
@@ -433,6 +443,8 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """Names of the result columns; empty if unknown."""
     nullable: tuple[bool, ...] = ()
     """For each result column, whether it may be NULL; empty if unknown."""
+    origins: tuple[tuple[str, str, str], ...] = ()
+    """Result columns that come from tables, as (name, key of the table, column). Conditions on them limit its rows."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions with a schema: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()

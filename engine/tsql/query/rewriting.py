@@ -24,7 +24,7 @@ from engine.tsql.query.plans import (
     UnsimulatedFeatureError,
 )
 from engine.tsql.query.syntax_normalization import write_sqlite
-from engine.tsql.query.table_access import rewrite_table
+from engine.tsql.query.table_access import list_column_origins, rewrite_table
 from engine.tsql.query.translation_context import (
     RewrittenQuery,
     rewrite_column,
@@ -82,7 +82,7 @@ def rewrite_in_steps(
     if has_derived_tables:
         _separate_derived_tables(tree)
     _fix_join_order(tree)
-    query.cost = build_query_cost(tree)
+    query.cost, query.origins = build_query_cost(tree), list_column_origins(tree)
     return write_sqlite(tree), query
 
 

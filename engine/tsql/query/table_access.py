@@ -55,7 +55,7 @@ def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | Non
     return None
 
 
-def _read_condition(part: exp.Expr, table: exp.Table, query: RewrittenQuery) -> list[ColumnTest]:
+def _read_condition(part: exp.Expr, table: exp.Expr, query: RewrittenQuery) -> list[ColumnTest]:
     """Return the comparisons of a column of *table* in a condition; empty for another condition."""
     tests: list[tuple[exp.Expr | None, str, list[exp.Expr | None]]] = [
         (part.this, _COMPARISONS.get(type(part), ""), [part.args.get("expression")])
@@ -132,6 +132,80 @@ def _find_source(select: exp.Expr | None, alias: str) -> tuple[exp.Expr, exp.Exp
     return None
 
 
+def _find_user(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, exp.Expr] | None:
+    """Return (SELECT, source in it) that reads *select* as its only derived table or common table expression."""
+    source, user = select.parent, None
+    if isinstance(source, exp.CTE):
+        name, statement = source.alias.lower(), source.root()
+        uses = [node for node in statement.find_all(exp.Table) if node.name.lower() == name and not node.db]
+        source = uses[0] if len(uses) == 1 and name in query.ctes else None
+    if isinstance(source, exp.Subquery | exp.Table) and isinstance(source.parent, exp.From | exp.Join):
+        user = source.parent_select
+    return (user, source) if isinstance(user, exp.Select) and source is not None else None
+
+
+def _read_source_tests(
+    select: exp.Select, source: exp.Expr, query: RewrittenQuery
+) -> list[ColumnTest] | None:
+    """Return the comparisons of columns of *source* that every row of *select* satisfies. None if unknown.
+
+    This includes the conditions of the queries that read *select*.
+    """
+    joined = list(_list_joined_tables(select))
+    if any(join is not None and join.side in ("RIGHT", "FULL") for _, join in joined):
+        return None
+    parts = _list_conditions(select, joined, source)
+    return [
+        *(test for part in parts for test in _read_condition(part, source, query)),
+        *_read_outer_tests(select, source, query),
+    ]
+
+
+def _read_outer_tests(select: exp.Select, source: exp.Expr, query: RewrittenQuery) -> list[ColumnTest]:
+    """Return the comparisons of columns of *source* in the queries that read *select*."""
+    user = _find_user(select, query) if _keeps_conditions(select) else None
+    tests = _read_source_tests(*user, query) if user is not None else None
+    names = _map_columns(select, source)
+    return [
+        (names.get(name, name), operator, operands)
+        for name, operator, operands in tests or ()
+        if name in names or "*" in names
+    ]
+
+
+def _keeps_conditions(select: exp.Select) -> bool:
+    """Return whether a condition on the result of *select* also limits the rows that it reads."""
+    return not any(select.args.get(part) for part in ("limit", "offset")) and not any(
+        item.find(exp.Window) for item in select.expressions
+    )
+
+
+def _map_columns(select: exp.Select, source: exp.Expr) -> dict[str, str]:
+    """Return result column -> column of *source*; "*" stands for all of its columns.
+
+    A column without a table counts for every source, because only one has it.
+    """
+    columns = [(item.alias_or_name.lower(), _remove_collation(item.unalias())) for item in select.expressions]
+    return {
+        name: value.name.lower()
+        for name, value in columns
+        if isinstance(value, exp.Star)
+        or (isinstance(value, exp.Column) and value.table in ("", source.alias_or_name))
+    }
+
+
+def list_column_origins(tree: exp.Expr) -> tuple[tuple[str, str, str], ...]:
+    """Return (result column, table, its column) of a query in which a condition on the result limits the rows."""
+    if not isinstance(tree, exp.Select) or not _keeps_conditions(tree):
+        return ()
+    return tuple(
+        (name, node.meta[_REFERENCE_KEY].key, column)
+        for node, _ in _list_joined_tables(tree)
+        if _REFERENCE_KEY in node.meta
+        for name, column in _map_columns(tree, node).items()
+    )
+
+
 def _read_links(
     part: exp.Expr, table: exp.Table, select: exp.Select, query: RewrittenQuery
 ) -> tuple[list[ColumnTest], list[JoinLink]]:
@@ -157,8 +231,8 @@ def _read_links(
             ref = source.meta.get(_REFERENCE_KEY) or build_table_ref(source)
             parts = _list_conditions(outer, list(_list_joined_tables(outer)), source)
             tests = [test for condition in parts for test in _read_condition(condition, source, query)]
-            if tests:
-                return [], [JoinLink(own_column.name.lower(), ref, name.lower(), tuple(tests))]
+            tests += _read_outer_tests(outer, source, query) if isinstance(outer, exp.Select) else []
+            return [], [JoinLink(own_column.name.lower(), ref, name.lower(), tuple(tests))]
         elif operands := _read_constant_column(source, name, query):
             return [(own_column.name.lower(), "IN", operands)], []
     return [], []
@@ -217,6 +291,7 @@ def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
             constants, new_links = _read_links(part, table, select, query)
             conditions += constants
             links += new_links
+    conditions += _read_outer_tests(select, table, query)
     if len(joined) > 1:
         return TableAccess(tuple(conditions), complete=False, links=tuple(links))
     order: list[tuple[str, bool]] = []

@@ -267,6 +267,7 @@ def _build_plan(
         functions=tuple(query.functions.items()),
         calls=tuple(sorted(query.calls)),
         cost=query.cost,
+        origins=query.origins,
         assigns=assigns,
         target=target,
         columns=columns,

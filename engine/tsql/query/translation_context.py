@@ -35,6 +35,8 @@ class RewrittenQuery(Struct):
     outputs: tuple[str, ...] = ()
     nullable: tuple[bool, ...] = ()
     """For each result column, whether it may be NULL."""
+    origins: tuple[tuple[str, str, str], ...] = ()
+    """Result of `table_access.list_column_origins`."""
 
     def get_parameter(self, name: str) -> exp.Expr:
         """Return the SQLite parameter node for a variable or literal, and register the name."""

@@ -355,6 +355,42 @@ def test_the_range_follows_the_condition(condition: str, inserted: int, is_block
     assert (answer.numbers == [1222]) is is_blocked, answer.texts
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM plain {hint} WHERE k = 12",
+        "SELECT * FROM every {hint} WHERE id = 12",
+        "SELECT k FROM nested {hint} WHERE k = 12",
+        "SELECT k FROM joined {hint} WHERE k = 12",
+        "SELECT * FROM plain p {hint} JOIN q ON q.id = p.k WHERE q.id = 12",
+        "SELECT * FROM (SELECT id AS k FROM p {hint}) d WHERE d.k = 12",
+        "SELECT * FROM (SELECT k FROM (SELECT id AS k FROM p {hint}) a) d WHERE d.k = 12",
+        "WITH d AS (SELECT * FROM p {hint}) SELECT * FROM d WHERE id = 12",
+        "SELECT v, id FROM (SELECT v, id FROM p {hint} GROUP BY v, id) d WHERE id = 12",
+    ],
+)
+def test_conditions_and_hints_of_a_query_reach_the_tables_behind_views(query: str) -> None:
+    """Views and subqueries are not materialized; hints apply to all tables of a view [DOC: table hints]."""
+    world = build_world_with_keys()
+    views = {
+        "plain": "SELECT id AS k, v FROM p",
+        "every": "SELECT * FROM p",
+        "nested": "SELECT k FROM plain",
+        "joined": "SELECT p.id AS k FROM p JOIN q ON q.id = p.id",
+    }
+    submit_batch(
+        world, A, "COMMIT CREATE TABLE q (id int PRIMARY KEY) INSERT q SELECT 12 UNION ALL SELECT 30", 1
+    )
+    for name, text in views.items():
+        submit_batch(world, A, f"CREATE VIEW {name} AS {text}", 1)
+    submit_batch(world, A, f"BEGIN TRAN; {query.format(hint='WITH (HOLDLOCK, UPDLOCK)')}", 1)
+    changes = {"UPDATE p SET v = 9 WHERE id = 30": [], "UPDATE p SET v = 9 WHERE id = 12": [1222]}
+    for change, numbers in changes.items():
+        assert submit_batch(world, B, f"SET LOCK_TIMEOUT 100 {change}", 2).numbers == numbers
+    answer = submit_batch(world, B, f"SET LOCK_TIMEOUT 100; {query.format(hint='WITH (NOLOCK)')}", 2)
+    assert (answer.numbers, len(answer.grids[0])) == ([], 1)
+
+
 def test_views_show_range_locks_and_the_insert_that_waits() -> None:
     world = build_world_with_keys()
     assert is_waiting(world, B, "INSERT p VALUES (15, 0)")
