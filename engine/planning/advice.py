@@ -20,9 +20,7 @@ HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")
 
 VOLUME_FULL_WARNING_S: Final = 4 * HOUR_S
-"""The planner warns if the log volume is full after a shorter time than this: less than a night's sleep.
-Assumed.
-"""
+"""Time to a full log volume below which the planner warns: less than a night's sleep. Assumed."""
 
 
 class FindingSeverity(StrEnum):

@@ -17,7 +17,7 @@ from engine.planning.sweep import SWEPT_BANDWIDTHS_MBPS, SWEPT_RTTS_MS, find_las
 from engine.random_streams import RandomStream
 
 BOTTLENECK_GAIN_MIN: Final = 0.02
-"""Minimum gain, as a share, with which a doubled resource counts as limiting. Assumed."""
+"""Minimum throughput gain by which a doubled resource counts as limiting, as a share. Assumed."""
 
 SIMULATED_FAILOVER_COUNT: Final = 40
 """Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""
@@ -130,7 +130,7 @@ class PlanAssessment(Struct, frozen=True):
 
     @property
     def rpo_reached_s(self) -> float | None:
-        """Return the time until a growing send queue exceeds the goal; None without a goal or without growth."""
+        """Return the time until a growing send queue exceeds the RPO; None without an RPO or growth."""
         growth = self.off_figures.send_queue_growth_kb_per_s
         bounds = [] if self.goals.rpo_kb is None else [self.goals.rpo_kb]
         bounds += [] if self.goals.rpo_s is None else [self.goals.rpo_s * self.off_figures.log_kb_per_s]
@@ -273,8 +273,9 @@ FAILOVER_CAUSES_BY_SAFETY: Final = {
     SafetyMode.FULL: (FailoverCause.POWER_OFF, FailoverCause.TIMEOUT, FailoverCause.MANUAL),
     SafetyMode.OFF: (FailoverCause.FORCED,),
 }
-"""Safety level -> causes of the failovers that it allows, with a witness where it is useful. Documented [WP
-table 4].
+"""Safety level -> causes of the failovers that the level allows. A witness is present where it is useful.
+
+Documented [WP table 4].
 """
 
 

@@ -1,6 +1,7 @@
-"""Curves of the papers' figures, computed by our model, with the measured points of the papers.
+"""Curves that our model computes for figures of the Microsoft papers, with measured points from the papers.
 
-The figures in the papers are pictures without numbers. Points show values from their tables or texts.
+The figures in the papers are pictures without numbers. The points are values from the papers' tables or
+texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -388,7 +389,7 @@ PAPER_STATEMENTS: Final = tuple(
         row.values() for row in read_table("engine.planning", "statements.tsv")
     )
 )
-"""Statements in [WP] about the network. The paper gives no measured values besides them."""
+"""Statements in [WP] about the network. The paper gives no other measured values for networks than its own."""
 
 
 class MeasuredPoint(Struct, frozen=True):

@@ -22,7 +22,10 @@ from engine.flow.derive import compute_link_kb_per_s, compute_stream_kb_per_s, c
 from engine.flow.setup import compute_wire_ratio
 
 SETUPS_PER_FLOW: Final = 25
-"""Number of pairs of servers in one flow. Pairs are independent, and larger flows take longer to create."""
+"""Number of pairs of servers in one flow simulation.
+
+Pairs are independent, and larger flow simulations take longer to create.
+"""
 
 COMPARED_INTERVAL_MIN_S: Final = 10.0
 """Minimum length of each of the two intervals whose rates are compared."""
@@ -30,7 +33,7 @@ COMPARED_INTERVAL_MIN_S: Final = 10.0
 LOSSY_MEASUREMENT_S: Final = 80.0
 """Length of the measurement on a link that loses packets.
 
-Such a pair never becomes steady, so there is only one measurement.
+On such a link, a pair of servers never becomes steady, so there is only one measurement.
 """
 
 STEADY_CHANGE_MAX: Final = 1e-4
@@ -116,7 +119,7 @@ def _choose_measurement_s(setup: MirroringSetup) -> float:
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
-    """Give every mirror an endless "send" or "redo" queue by an increase of its log positions."""
+    """Give every mirror an endless "send" or "redo" queue: advance the log positions before this queue."""
     for source in range(len(flow.source_setups)):
         _move_positions(
             flow.set_positions,
@@ -139,7 +142,7 @@ def _move_positions(
 
 
 class _SetupSample(Struct, frozen=True):
-    """Totals and log positions of a pair at one time."""
+    """Totals and log positions of a pair of servers at one time."""
 
     source_totals: SourceTotals
     principal_positions: SourcePositions

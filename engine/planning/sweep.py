@@ -1,4 +1,4 @@
-"""Sweep of one field of a plan, with all other fields fixed: the papers' figures 8 to 15 for any plan."""
+"""Sweep of one field of a plan, with all others fixed: figures 8 to 15 of the white paper for any plan."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -22,7 +22,7 @@ SWEPT_BANDWIDTHS_MBPS: Final = arithmetic.build_geometric_progression(0.056, 10_
 """Bandwidths, from 56 kbps (the slowest in [WP figure 14]) to ten times the fastest."""
 
 REFINEMENT_POINTS: Final = 9
-"""Number of points between two points of a sweep at which the search for a limit computes the figures."""
+"""Number of additional points that the search for a limit computes between two points of a sweep."""
 
 
 class Sweep(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Sweep(Struct, frozen=True):
     points: tuple[SteadyState, ...]
 
     def read_column(self, name: str) -> Array:
-        """Return the values of one of `steady.COLUMNS` at all points."""
+        """Return the values of one of `steady_state.STEADY_STATE_FIGURES` at all points."""
         return np.array([getattr(point, name) for point in self.points])
 
 

@@ -423,7 +423,10 @@ def _list_subnets(world: World, node: str) -> dict[str, str]:
 
 
 def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Get-ClusterNetworkInterface: Unavailable if the node is down [DOC: CLUSTER_NETINTERFACE_STATE]."""
+    """Execute Get-ClusterNetworkInterface.
+
+    The state is Unavailable if the node is down [DOC: CLUSTER_NETINTERFACE_STATE].
+    """
     subnets = _list_subnets(world, node)
     rows = tuple(
         {

@@ -13,9 +13,9 @@ from engine.protocol.startup import SQL_PORT
 
 
 def _find_target(world: World, name: str) -> str | None:
-    """Return the computer that a name refers to: of a computer, an instance or an online listener.
+    """Return the computer to which *name* leads; None if unknown.
 
-    None if unknown.
+    *name*: name of a computer, an instance or an online listener.
     """
     listeners = {key.lower(): server for key, server in world.listeners.items()}
     spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
@@ -75,9 +75,9 @@ def _list_known_names(world: World) -> set[str]:
 
 
 def _resolve_addresses(world: World, node: str, name: str) -> tuple[str, ...]:
-    """Return the addresses that the name server has for a known name.
+    """Return the addresses that the name server has for *name*; empty for an unknown name.
 
-    It is the name of a listener (online or offline), an instance or a computer.
+    The name server knows listeners (online or offline), instances and computers.
     """
     groups = world.nodes[node].config.groups if node in world.nodes else ()
     for group in groups:
@@ -168,7 +168,7 @@ def execute_ping(world: World, node: str, name: str) -> str:
 
 
 def test_ping(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-    """Execute Test-Connection."""
+    """Execute Test-Connection, which pings a computer."""
     name = call.get_value("computername", 0)
     address = _find_reachable_address(world, node, name)
     if call.has_switch("quiet"):

@@ -17,7 +17,7 @@ DOTNET_TYPES: Final = {
     "u": "UInt32",
     "i": "Int32",
 }
-"""Type code of a parameter (after the colon in PARAMETERS) -> its .NET type."""
+"""Type code of a parameter (after the colon in `parameters.CMDLET_PARAMETERS`) -> its .NET type."""
 
 NUMBER_RANGES: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
 """Type code of a numeric parameter -> minimum and maximum."""

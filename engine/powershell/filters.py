@@ -15,7 +15,7 @@ from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, Pip
 CONDITION_PATTERN: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
 )
-"""Comparison in a script block, such as $_.State -eq 'Online'."""
+"""Pattern of a comparison in a script block, such as $_.State -eq 'Online'."""
 
 COMPARISON_FUNCTIONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": lambda value, wanted: value == wanted,

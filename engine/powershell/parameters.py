@@ -73,9 +73,11 @@ CMDLET_PARAMETERS: Final[dict[str, str]] = {
     " Expand",
     "format-list": "Property | InputObject GroupBy View ShowError DisplayError Force Expand",
 }
-"""Cmdlet -> parameters. The simulated ones come before `|`, those that only PowerShell has come after it. An
-alias follows the name after `/`. A type code of TYPES follows after `:` if the type is not String.
-`@2012R2` after a name or an alias is the first Windows Server that has it.
+"""Cmdlet -> parameters: simulated parameters, then `|`, then parameters that only the real cmdlet has.
+
+An alias follows the name after `/`. A type code of `conversions.DOTNET_TYPES` follows after `:` if the type
+is not
+String. `@2012R2` after a name or an alias is the first Windows Server that has it.
 
 Documented; each cluster cmdlet also has -Cluster. The versions are those of [DOC: failover cluster cmdlets of
 2008 R2; failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of
@@ -111,7 +113,7 @@ skipclusterstate ignorestorageconnectivityloss unique
 
 
 OPTIONAL_ARGUMENT_CMDLET_SUFFIXES: Final = ("-object", "-table", "-list")
-"""Last words of cmdlet names whose parameters may lack an argument at this prompt."""
+"""Suffixes of the names of cmdlets whose parameters can lack an argument at this prompt."""
 
 
 class CmdletParameter(Struct, frozen=True):
@@ -145,7 +147,7 @@ def require_cmdlet(name: str, windows: str) -> None:
 
 
 def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[CmdletParameter]:
-    """Return the parameters whose name or alias begins with *prefix*, or the single one that is equal to it."""
+    """Return the parameters whose name or alias begins with *prefix*. An exact match is the only result."""
     cmdlet_names, _, other_names = CMDLET_PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     prefixed = list[CmdletParameter]()
@@ -162,9 +164,9 @@ def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[CmdletParam
 
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
-    """Return whether the parameter has no value.
+    """Return whether a parameter is a switch, which takes no value.
 
-    *prefix*: name of the parameter or an unambiguous start of it. *cmdlet* may be unknown.
+    *prefix*: name of the parameter or an unambiguous start of it. *cmdlet* need not exist.
     """
     found = (
         _find_parameters(cmdlet.lower(), prefix.lower(), WINDOWS_VERSIONS[-1])

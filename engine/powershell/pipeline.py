@@ -7,10 +7,10 @@ from typing import Final
 from msgspec import Struct, field
 
 TOKEN_PATTERN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
-"""Token: a quoted text, a punctuation mark, a script block or a word."""
+"""Pattern of a token: a quoted text, a punctuation mark, a script block or a word."""
 
 PARAMETER_PATTERN: Final = re.compile(r"-(?![\d.])\S")
-"""Beginning of a parameter. A minus sign before a digit begins a number instead."""
+"""Pattern of the start of a parameter. A minus sign before a digit begins a number instead."""
 
 
 class ShellError(Exception):

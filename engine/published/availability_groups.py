@@ -32,7 +32,7 @@ MEASUREMENT_S: Final = 300.0
 
 
 class GroupMeasurement(Struct, frozen=True):
-    """Mean and extreme values of a run of an availability group."""
+    """Mean and extreme values of a run of an availability group or a mirroring session."""
 
     requests_per_s: float
     writes_mb_per_s: float  # data disk writes of the secondary or mirror
@@ -117,7 +117,7 @@ COMPARISON_SEEDS: Final = range(1, 7)
 
 
 def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
-    """Apply *lines* at 5 s to a group with three replicas and a small idle database.
+    """Apply the input *lines* at 5 s to a group with three replicas and a small idle database.
 
     Return the world and the events.
     """
@@ -126,7 +126,10 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
 
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """Return the seconds from 5 s until a replica enters the state. *server*: this replica; None for any."""
+    """Return the seconds from 5 s until a replica enters the state *state_word*.
+
+    *server*: only this replica; None for any.
+    """
     found_events = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found_events if server in (None, event.server)) / TICKS_PER_S - 5.0
 

@@ -139,7 +139,7 @@ of two nodes one after the other, and of two nodes at the same time?
 """
 
 LOSS_INTERVAL_S: Final = 60.0
-"""Seconds between two losses one after the other, long enough for the cluster to adjust the votes."""
+"""Seconds between two consecutive losses of a node, long enough for the cluster to adjust the votes."""
 
 
 @cache
@@ -155,7 +155,7 @@ def _format_verdict(outcomes: set[bool]) -> str:
 
 
 def _build_survival_rows() -> list[FigureRow]:
-    """Return rows that try every choice of failed nodes.
+    """Return rows that compare SURVIVAL_VERDICTS with runs of every choice of failed nodes.
 
     The verdict is Yes if the cluster survives all choices, No if it survives none, else "50/50".
     """
@@ -215,7 +215,7 @@ def _build_heartbeat_rows() -> list[FigureRow]:
 
 
 def _count_votes(world: World, lines: str) -> tuple[int, int]:
-    """Return the number of counted node votes and of counted witness votes, one minute after *lines*."""
+    """Return the number of counted node and witness votes at 60 s, after the input *lines*."""
     play_script(world, lines, 60.0)
     config = get_cluster_config(world)
     return len(config.counted), int(config.witness_counts)
@@ -245,9 +245,9 @@ def _build_vote_rows() -> list[FigureRow]:
 
 
 def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Return the number of nodes, of five, that still run if they fail one after the other.
+    """Fail five nodes one after the other. Return the number that run before the cluster fails.
 
-    Nodes without a counted vote fail first.
+    Nodes without a counted vote fail first. The result is 1 if the cluster survives until the last node.
     """
     world = build_cluster_world(NODES, windows, dynamic=dynamic)
     remaining_nodes = list(NODES)

@@ -46,7 +46,7 @@ from engine.published.measurements import NO_LIMIT_KB, play_script
 from engine.random_streams import RandomStream
 
 NETWORK_MBPS: Final = 10_000.0
-"""Network speed in Mbps. Assumed, because the guide names none; the network did not limit its test."""
+"""Network speed in Mbps. Assumed: the SQLCAT guide names none, and the network did not limit its test."""
 
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
 CLUSTER: Final = "CLUSTER"
@@ -326,7 +326,7 @@ def find_first_s(
 ) -> float | None:
     """Return the time in seconds of the first event of this kind and change; None without one.
 
-    *node*: only on it.
+    *node*: only events on this node.
     """
     first_tick = (
         event

@@ -1,4 +1,7 @@
-"""Comparison of the papers' figures and checkable statements with our values (`mirrordrill fidelity`)."""
+"""Comparison of figures and checkable statements in Microsoft's papers with our values.
+
+The command `mirrordrill fidelity` shows it.
+"""
 
 import textwrap
 from collections.abc import Callable
@@ -40,7 +43,7 @@ KNOWN_FAILURES: Final = {
     "DD.batches": "Delayed durability writes a block when it is full, many times a second. The source does not "
     "describe why the queue grew for 20 s in that test. No timer of this length is documented.",
 }
-"""Rows that are known to fail -> reason. They remain in the comparison."""
+"""Identifier of a comparison row that is known to fail -> reason. Such rows remain in the comparison."""
 
 
 def build_fidelity_rows() -> list[FigureRow]:

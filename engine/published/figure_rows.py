@@ -27,14 +27,14 @@ TOLERANCE_PERCENT: Final = {
 """Class -> allowed deviation of our figure from the published one, in percent."""
 
 CPU_TOLERANCE_PERCENT: Final = 15.0
-"""Allowed deviation of predicted and shared CPU figures, in percent."""
+"""Allowed deviation of CPU figures of the classes PREDICTED and SHARED, in percent."""
 
 
 @dataclass(frozen=True)
 class FigureRow:
     """Row of the fidelity comparison.
 
-    *published* and *ours* are numbers in *unit*, or text. *band* has the 5% and 95% percentiles of many runs.
+    *published* and *ours* are numbers in *unit*, or text. *band*: 5th and 95th percentile of many runs.
     """
 
     id: str
@@ -73,7 +73,9 @@ def build_number_row(
 ) -> FigureRow:
     """Return the row of a figure.
 
-    It passes if the deviation is within the tolerance of its class, or the published figure is within *band*.
+    It passes if the deviation is within the tolerance of its class. With *band*, the published figure must
+    also be
+    within *band*.
     """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
@@ -129,5 +131,5 @@ def build_statement_row(id: str, holds: bool, ours: str) -> FigureRow:
 
 
 def annotate_row(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
-    """Return the row with its section and, if it fails, the listed reason."""
+    """Return the row with its section and, if it fails, the reason that *exceptions* gives for it."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

@@ -35,10 +35,11 @@ FIRST_INPUT_S: Final = 5.0
 """Time of the first input line of each run, in seconds."""
 RTO_SOURCE: Final = "[DOC: performance of groups], estimating failover time"
 FAILOVER_OVERHEAD_MAX_S: Final = 7.0
-"""Maximum duration of a failover without detection and redo, for "short and constant" in the documentation.
-Derived.
+"""Maximum duration of a failover without detection and redo. Derived.
 
-7 s includes the offline phase of the planned failover in the trace of a lab.
+The documentation says only "short and constant". 7 s includes the offline phase of the planned failover in
+the
+trace of a lab.
 """
 
 
@@ -46,7 +47,7 @@ Derived.
 def _measure_redo_times() -> tuple[float, float]:
     """Return the estimated and the actual redo time of a failover, in seconds.
 
-    The estimate is the redo queue divided by the redo rate, as in the view.
+    The estimate is the redo queue divided by the redo rate, both as in sys.dm_hadr_database_replica_states.
     """
     world = build_group_world(AUTOMATIC_REPLICAS, USERS.name, windows="2012 R2", version=2014, witness=True)
     play_script(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
@@ -149,7 +150,7 @@ def _build_alter_statement(option: str) -> str:
 
 
 def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
-    """Return one ALTER statement per replica, as input lines that set the option."""
+    """Return input lines with one ALTER statement per replica, which sets *option*."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
         f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
@@ -247,7 +248,7 @@ def _measure_pause_s(timeout_s: int) -> float:
 
 
 def _measure_commit_wait_s(world: World, most_s: float) -> float:
-    """Advance the world until the primary commits again, or by *most_s*. Return the seconds."""
+    """Advance the world until the primary commits again, or by *most_s*. Return the elapsed seconds."""
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, start_transactions = world.tick, world.flow.read_source_positions(source).transactions
@@ -515,7 +516,7 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
 
 
 def _read_log_reuse_wait(lines: str, until_s: float) -> str:
-    """Return log_reuse_wait_desc of the primary's database after *lines* and a log backup."""
+    """Return log_reuse_wait_desc of the primary's database after the input *lines* and a log backup."""
     world = build_group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"

@@ -1,4 +1,4 @@
-"""Measurements of the flow model as in the papers: mean values of a pair of servers in steady state."""
+"""Measurements of the flow model as in Microsoft's papers: mean values of two servers in steady state."""
 
 from functools import cache
 from typing import Final
@@ -80,7 +80,10 @@ def build_unlimited_setup(
 
 
 def run_to_steady_state(setup: MirroringSetup) -> Flow:
-    """Return a flow with this pair as its only source (number 0), in steady state just after a checkpoint."""
+    """Return a flow simulation of *setup* in steady state, just after a checkpoint.
+
+    Its only source has the number 0.
+    """
     flow = Flow.create_empty()
     add_mirroring_setup(flow, setup)
     warm_start(flow, 0, 0.0)
@@ -88,7 +91,7 @@ def run_to_steady_state(setup: MirroringSetup) -> Flow:
 
 
 def run_seconds(flow: Flow, seconds: float) -> None:
-    """Run the flow for *seconds* without a stop at thresholds."""
+    """Run the flow simulation for *seconds*. Crossed thresholds do not stop it."""
     run_flow(flow, round(seconds * TICKS_PER_S))
 
 
@@ -134,7 +137,7 @@ def measure_setup(setup: MirroringSetup, seconds: float = MEASUREMENT_S) -> Mean
 
 @cache
 def measure_queue_growth(setup: MirroringSetup, seconds: float = 60.0) -> tuple[float, float]:
-    """Return the send queue of *setup* at the end, in KB, and its growth in KB/s."""
+    """Return the send queue of *setup* after *seconds* in KB, and its mean growth in KB/s."""
     flow = run_to_steady_state(setup)
     before = flow.read_stream(0).send_queue_kb
     run_seconds(flow, seconds)
@@ -145,7 +148,7 @@ def measure_queue_growth(setup: MirroringSetup, seconds: float = 60.0) -> tuple[
 class OperationRun(Struct, frozen=True):
     """Result of a long operation on an otherwise idle database.
 
-    Drain times count from its end; they are 0 without a mirror.
+    Drain times begin at the end of the operation. They are 0 without a mirror.
     """
 
     duration_s: float

@@ -156,7 +156,7 @@ def _build_compression_rule_rows() -> list[FigureRow]:
 
 
 DOCUMENT_MB: Final = 49.0
-"""Size of the uploaded document, in MB. Documented."""
+"""Size of the document in the paper's upload test, in MB. Documented."""
 
 LOG_BYTES_PER_DOCUMENT_BYTE: Final = 1.8
 """Log bytes per byte of the document, for its upload and deletion together. Assumed."""
@@ -212,7 +212,7 @@ def build_bandwidth_rows() -> list[FigureRow]:
 ROWS: Final = 250_000.0
 FAILOVER_AFTER_S: Final = 30.0
 HIGH_LATENCY_RTT_MS: Final = 100.0
-"""Round trip of a high-latency network, in ms. Assumed, because the blog names none."""
+"""Round trip of a high-latency network, in ms. Assumed: the blog about delayed durability names none."""
 
 
 class DurabilityMeasurement(Struct, frozen=True):
@@ -294,9 +294,11 @@ MIRROR_NON_MIRRORING_THREADS: Final = 90
 """Threads of the mirror that do not belong to mirroring. Fitted to the mean of five columns."""
 
 PEAK_BUSY_RATIO: Final = 1.95
-"""Ratio of the maximum to the mean number of busy workers. Idle workers remain, so the maximum counts.
+"""Ratio of the maximum to the mean number of busy workers.
 
-Fitted to the principal's threads at 20 to 60 databases.
+Idle workers remain, so the maximum determines the number of threads. Fitted to the principal's threads at 20
+to
+60 databases.
 """
 
 WARM_UP_S: Final = 20.0

@@ -410,7 +410,7 @@ def _build_suspended_rows() -> list[FigureRow]:
 
 
 def _measure_log_disk_filling() -> tuple[float, bool]:
-    """Return the hours until a log disk of 40 GB is full, and whether clients then stop."""
+    """Return the hours until a 40 GB log disk is full, and whether commits then stop."""
     flow = Flow.create_empty()
     load = build_bulk_load(1e9)
     setup = build_unlimited_setup(

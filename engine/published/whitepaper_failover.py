@@ -25,7 +25,7 @@ FAULT_LINES: Final = {
     "power-off": f"power-off {PRINCIPAL}",
     "pull-cable": f"pull-cable {PRINCIPAL}",
 }
-"""Cause in table 6 -> input line."""
+"""Cause of a failover in table 6 -> input line that produces it."""
 
 
 class FailoverRuns(Struct, frozen=True):

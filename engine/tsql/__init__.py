@@ -1,12 +1,9 @@
 """T-SQL on the simulated instances.
 
 Windows use `submit_text`, `cancel_batches`, `check_syntax` and `list_candidates`. Programs that log in over
-the
-network use `log_in`, `run_batch`, `reset_connection` and `close_program_connection`.
+the network use `log_in`, `run_batch`, `reset_connection` and `close_program_connection`.
 
-This facade loads its hundred modules with the first world that runs. A module that needs only the facade,
-such as
-the views of a window, loads at once.
+Importing this facade is fast: the hundred modules behind it are imported when the first world runs.
 
 Guarantees
     A batch behaves as on the real server, or ends with the server's own error number or with "Not
@@ -19,24 +16,23 @@ The pipeline of a statement
     2. `language` turns a batch into tokens (lexer.py) and a flat list of instructions with jumps
        (compiler.py). A lark grammar parses commands such as ALTER DATABASE … SET PARTNER; compiler.py
        parses control flow.
-    3. `batches.runner` runs the instructions of a frame and of the procedures that it calls, until the
-       work of the turn is used up, or a statement waits for a lock, a commit or a delay.
+    3. `batches.runner` runs the instructions of a batch and of the procedures that it calls. It stops when
+    the
+       work of the turn is used up, or when a statement waits for a lock, a commit or a delay.
     4. `batches.statement_gate` decides from a table whether the state of the database allows the statement.
     5. `query` parses a SELECT with sqlglot, binds names and types, rewrites it for SQLite and estimates its
-    cost. The
-       result is a plan of plain data.
-    6. `query.scratch_database` runs the plan in a private SQLite in memory. It contains only the tables
-       and views of the plan. `catalog` computes their rows from the world: the things that this server
-       knows.
+       cost. The result is a plan of plain data.
+    6. `query.scratch_database` runs the plan in a private in-memory SQLite database, which contains only the
+       tables and views of the plan. `catalog` computes their rows from what this server knows of the world.
     7. `batches.statement_execution` applies changes by the functions of engine.protocol, mirroring,
-    availability and cluster.
+       availability and cluster.
 
 Why this way
     SQLite gives a complete and well-tested SELECT. Functions and rewrites cover the differences (`scalars`).
     A flat program with an instruction number is all that a waiting batch needs to continue after a restore.
 
 Rejected
-    A general parser for commands: all reject SET PARTNER. A query engine of our own: it would never be
+    A general SQL parser for commands: none accepts SET PARTNER. A query engine of our own: it would never be
     complete.
     Python generators for waiting batches: they can be neither stored nor forked. See decision 7.
 """

@@ -57,7 +57,7 @@ _VIEW_MODULES: Final = (
 
 
 def list_view_rows(context: StatementContext, name: str) -> Iterable[Record]:
-    """Return the rows of the view with a full lowercase name. Rows omit columns with a constant value."""
+    """Return the rows of the view *name* (full, in lowercase). Rows omit columns with a constant value."""
     rows = CATALOG_VIEWS[name].rows
     return () if rows is None else rows(context)
 

@@ -56,7 +56,8 @@ def _list_mirroring_requests(context: StatementContext) -> Iterable[Record]:
 def _count_redo_threads(context: StatementContext) -> int:
     """Return the number of redo threads per mirror database.
 
-    SQL Server 2005 has one on any machine. Later versions follow the published formula.
+    SQL Server 2005 has one on any machine. In later versions, the number depends on the cores and the
+    edition.
     """
     enterprise = context.server.edition in ENTERPRISE_EDITIONS
     return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
@@ -142,7 +143,7 @@ PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
 _UNSIMULATED_WAITS: Final = frozenset(_GROUP_WAITS.split())
-"""Wait types of availability groups that the flow does not model. Their values are NULL. Documented names."""
+"""Wait types of availability groups whose values are not simulated and NULL. Their names are documented."""
 _WAITS_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUP_WAITS, *_UNSIMULATED_WAITS})
 """Wait types that exist since SQL Server 2012."""
 _WAIT_TYPES: Final = tuple(sorted({*_IDLE_WAITS, *_SCRIPT_WAITS.split(), *_WAITS_2012}))
@@ -150,7 +151,7 @@ _WAIT_TYPES: Final = tuple(sorted({*_IDLE_WAITS, *_SCRIPT_WAITS.split(), *_WAITS
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
-"""Mean wait for a worker thread. The number of such waits is derived from it. Assumed."""
+"""Mean wait for a worker thread, which gives the number of THREADPOOL waits from their total time. Assumed."""
 
 
 def _list_waits(context: StatementContext) -> Iterable[Record]:
@@ -280,7 +281,7 @@ LOCKS_PER_TRANSACTION: Final = 12
 
 
 class CopyLoad(Struct, frozen=True):
-    """Load of one database copy since the flow began to count."""
+    """Cumulative load of one database copy, since the flow simulation (engine/flow) began to count."""
 
     commits: float = 0.0
     log_writes: float = 0.0
@@ -357,7 +358,7 @@ def compute_uptime_s(context: StatementContext) -> float:
 def get_instance_core_s(loads: Iterable[CopyLoad]) -> float:
     """Return the processor time of the instance in core seconds.
 
-    The flow reports the time of the whole instance for each copy.
+    The load of each copy already contains the time of the whole instance.
     """
     return max((work.core_s for work in loads), default=0.0)
 

@@ -99,7 +99,7 @@ def build_group_row(group: AvailabilityGroup) -> Record:
 
 
 def _list_replicas(context: StatementContext) -> Iterable[Record]:
-    """Yield the rows of sys.availability_replicas, without quorum only those that the instance knows.
+    """Yield the rows of sys.availability_replicas. Without quorum, only those that the instance knows.
 
     [DOC: sys.availability_replicas].
     """
@@ -304,7 +304,7 @@ def evaluate_backup_preference(context: StatementContext, database: str) -> int:
 
 
 def _is_reachable(context: StatementContext, replica: Replica) -> bool:
-    """Return whether the node of a replica is up, as the instance's node knows."""
+    """Return whether the node of a replica is up, as far as the queried instance's node knows."""
     own_node = config.find_server_node(context.world, context.session.server)
     node = config.find_server_node(context.world, replica.server)
     if replica.server == context.session.server:

@@ -50,20 +50,20 @@ def list_options(version: int) -> tuple[ServerOption, ...]:
 
 
 def get_option_value(context: StatementContext, name: str) -> int:
-    """Return the value of an option that is in use."""
+    """Return the value in use of a configuration option."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _get_stored_value(context, name, "in_use")
 
 
 def get_configured_value(context: StatementContext, name: str) -> int:
-    """Return the configured value of an option, which RECONFIGURE makes the value in use."""
+    """Return the configured value of an option. RECONFIGURE puts this value into use."""
     row = stored_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
 def _get_stored_value(context: StatementContext, name: str, column: Literal["value", "in_use"]) -> int:
-    """Return the configured value or the value in use of an option (*column*)."""
+    """Return the configured value (*column*: value) or the value in use (in_use) of an option."""
     row = stored_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)
     if row is None:

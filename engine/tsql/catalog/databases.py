@@ -423,7 +423,7 @@ register_view("sys.dm_db_log_space_usage", _list_log_space_usage)
 
 
 VLF_BYTES: Final = 2**30
-"""Size of a virtual log file in bytes, as in the numbers of format_lsn."""
+"""Size of a virtual log file in bytes. `format_lsn` computes file numbers with the same size."""
 
 
 class VirtualLogFile(NamedTuple):

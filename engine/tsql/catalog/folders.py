@@ -1,6 +1,7 @@
 """Files and folders of a server for its file functions: backups, certificates, database files.
 
-As in BACKUP, an existing drive has every folder, because the simulation does not create or delete folders.
+Every folder on an existing drive exists, as BACKUP also assumes. The simulation does not create or delete
+folders.
 """
 
 from collections.abc import Iterator
@@ -34,7 +35,7 @@ def get_path_flags(context: StatementContext, path: str) -> tuple[int, int, int]
 
 
 def list_descendants(context: StatementContext, path: str) -> list[tuple[str, int, bool]]:
-    """Return (name, depth from 1, True for a file) for each file and folder in a folder."""
+    """Return (name, depth from 1, True for a file) for each file and folder below the folder *path*."""
     try:
         host, local = files.locate_path(context.world, context.server.name, path.rstrip("\\") + "\\x")
     except SqlError:

@@ -1,7 +1,8 @@
 """Performance counters of availability groups: data exchanged between two replicas, and waits of databases.
 
-Documented [DOC: counters of replicas]; types are from memory. A counter of the other role is 0, as in the
-product. A counter that the flow cannot provide is NULL.
+Documented [DOC: counters of replicas]; types are from memory. Counters that apply only to the other role are
+0, as
+in the product. Counters that the flow simulation cannot provide are NULL.
 """
 
 from collections.abc import Iterable
@@ -47,7 +48,10 @@ _DATABASE_COUNTERS: Final = (
 )
 """Counters of the object Database Replica."""
 _UNDO_COUNTERS: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
-"""Counters of the undo phase: 0 without a revert; those that the model cannot provide are unknown during it."""
+"""Counters of the undo phase. They are 0 without a revert.
+
+During a revert, those that are not simulated are NULL.
+"""
 
 UNSIMULATED_COUNTERS: Final = frozenset(
     {
@@ -56,11 +60,11 @@ UNSIMULATED_COUNTERS: Final = frozenset(
         "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
     }
 )  # fmt: skip
-"""Counters that the flow model cannot provide, such as those of flow control and group commits."""
+"""Counters that the flow simulation cannot provide, such as those of flow control and group commits."""
 
 
 def _read_sent_counters(context: StatementContext, copy: DatabaseCopy, peer: str) -> CounterValues:
-    """Return the counters of the log of one database that a primary sends to the secondary *peer*."""
+    """Return the counters of the log that a primary sends to the secondary *peer* for one database."""
     world = context.world
     other_copy = world.copies.get((peer, copy.database))
     if (
@@ -84,10 +88,7 @@ def _read_sent_counters(context: StatementContext, copy: DatabaseCopy, peer: str
 
 
 def _read_received_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
-    """Return the counters of the log of one database that a secondary receives.
-
-    The secondary answers each message.
-    """
+    """Return the counters of the log that a secondary receives for one database. It answers each message."""
     if copy.stream is None:
         return {}
     flow = context.world.flow
@@ -113,7 +114,7 @@ def _sum_counters(parts: Iterable[CounterValues]) -> CounterValues:
 
 
 def _collect_link_counters(context: StatementContext) -> dict[str, CounterValues]:
-    """Return the counters of the connections to other replicas by instance name (group:replica)."""
+    """Return instance name (group:replica, _Total) -> counters of the connection to this replica."""
     values_by_peer: dict[str, CounterValues] = {}
     for group, state in list_local_groups(context):
         copies = [copy for copy in context.list_copies() if copy.availability.guid == group.guid]

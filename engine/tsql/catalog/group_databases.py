@@ -51,9 +51,9 @@ class ReplicaDatabase(Struct, frozen=True):
     def health(self) -> int:
         """Return synchronization_health.
 
-        It is healthy (2) in the target state of the replica's mode. Reverting and initializing are not
-        healthy (0).
-        Documented.
+        It is 2 (healthy) in the state that the availability mode requires. It is 0 (not healthy) in the
+        states
+        reverting and initializing. Documented.
         """
         synchronous = self.replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         target = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
@@ -174,7 +174,7 @@ TRANSACTION_RATE_MIN_PER_S: Final = 0.001
 """Transaction rate below which the rate counts as 0, because a smoothed rate never becomes 0."""
 
 TRANSACTION_MIN_KB: Final = 3.0
-"""Minimum log per transaction in the estimate, because a stopped workload has none. Assumed."""
+"""Minimum log per transaction for `_estimate_log_age_s`, because a stopped workload reports 0. Assumed."""
 
 
 def _estimate_log_age_s(context: StatementContext, source: int, behind_kb: float) -> float | None:
@@ -199,11 +199,10 @@ def _estimate_log_age_s(context: StatementContext, source: int, behind_kb: float
 
 
 def _build_received_log_columns(context: StatementContext, replica_database: ReplicaDatabase) -> Record:
-    """Return the log columns of a secondary's row.
+    """Return the log columns of a secondary database.
 
-    On the primary they show the last report of the secondary; on the secondary, its own values. The last
-    report of a
-    lost secondary is from the time of the loss. Only a primary knows which log it has sent.
+    The primary shows the last report of the secondary; the secondary shows its own values.
+    For a lost secondary, the primary keeps the last report. Columns of sent log are NULL on the secondary.
     """
     world = context.world
     guid, is_primary_view = replica_database.group.guid, not replica_database.is_local

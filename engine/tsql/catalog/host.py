@@ -31,8 +31,9 @@ _WINDOWS_BUILDS: Final = {
 def get_windows_version(context: StatementContext) -> tuple[str, tuple[int, int, int]]:
     """Return the name of Windows Server and its version and build.
 
-    This is the version of the cluster, but at least the oldest version that the product supports. Nodes with
-    a newer Windows keep the functional level of an older cluster.
+    It is the version of the cluster or, if that is too old, the oldest one that the SQL Server version
+    supports.
+    Nodes with a newer Windows keep the functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_server_node(context.world, context.session.server)

@@ -52,7 +52,10 @@ class LockResource(Struct, frozen=True):
         return f"{self.type}: {self.database_id}:{middle}{self.description}"
 
     def format_description(self, mode: str) -> str:
-        """Return the description in sys.dm_os_waiting_tasks. *mode*: lock mode of the session that holds it."""
+        """Return the description in sys.dm_os_waiting_tasks.
+
+        *mode*: lock mode of the session that holds the resource.
+        """
         tail = f"dbid={self.database_id} id=lock{self.entity & 0xFFFFFF:x} mode={mode} "
         tail += f"associatedObjectId={self.entity}"
         if self.type == "OBJECT":
@@ -85,9 +88,9 @@ def _build_application_resource(
 
 
 def _build_row_resource(context: StatementContext, object_key: ObjectKey, number: int) -> LockResource:
-    """Return the resource of a row: its key if the table has a unique key, else its place in the heap.
+    """Return the resource of a row: its key if the table has a unique key, else its position in the heap.
 
-    INDEX_END has its own key.
+    INDEX_END, the end of the index, has a key of its own.
     """
     stored_object = objects.read_object(context, object_key)
     table = (
@@ -181,8 +184,9 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Command -> longest wait of its backup or restore thread. [DOC: sys.dm_os_wait_stats]. The choice is
-derived.
+"""Command -> wait type of the longest waits of its backup or restore thread.
+
+[DOC: sys.dm_os_wait_stats]. The choice is derived.
 """
 
 

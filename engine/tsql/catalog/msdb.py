@@ -293,7 +293,7 @@ def _build_stored_row_lister(
     renamed: _ColumnNames,
     extra_columns: Callable[[StatementContext, stored_tables.RowT], Record] | None = None,
 ) -> Callable[[StatementContext], Iterable[Record]]:
-    """Build a function that yields the rows of a ledger table as rows of the system table.
+    """Build a function that yields the rows of the stored table *table* as rows of a system table.
 
     *renamed*: names of the columns in the system table. *extra_columns*: function for columns that are not
     stored.
@@ -401,7 +401,7 @@ register_view(
 
 
 def _list_activity(context: StatementContext) -> Iterable[Record]:
-    """Yield the latest run of each job; NULL for a job that has never run. [DOC: sysjobactivity]."""
+    """Yield the latest run of each job, with NULL for a job that has never run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
         row = stored_rows.find_activity(world, server, job.name) or {}

@@ -27,7 +27,10 @@ class ObjectName(NamedTuple):
 
 
 def list_named_objects(context: StatementContext) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
-    """Yield (name, ID, object) for the objects of the database, including own temp tables in tempdb."""
+    """Yield (name, ID, object) for the objects of the current database.
+
+    In tempdb, these include the temp tables of the session.
+    """
     for stored_object, item in objects.list_objects(context):
         yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
     if context.session.database.lower() == "tempdb":
@@ -37,7 +40,10 @@ def list_named_objects(context: StatementContext) -> Iterator[tuple[ObjectName, 
 
 
 def _list_tables(context: StatementContext) -> Iterator[tuple[ObjectName, int, Table]]:
-    """Yield (name, ID, table) for each table of the current database, including own temp tables in tempdb."""
+    """Yield (name, ID, table) for each table of the current database.
+
+    In tempdb, these include the temp tables of the session.
+    """
     for name, number, item in list_named_objects(context):
         if isinstance(item, Table):
             yield name, number, item
@@ -76,7 +82,7 @@ _DESCRIPTIONS: Final = {
 
 
 def _build_object_lister(*kinds: str) -> RowLister:
-    """Build a function that yields the objects and constraints of these types."""
+    """Build a function that yields the objects and constraints of the given types."""
 
     def rows(context: StatementContext) -> Iterable[Record]:
         for object_name, number, item in list_named_objects(context):

@@ -51,7 +51,7 @@ def get_user_sid(user: User) -> bytes:
 
 
 def format_sid(sid: bytes) -> str:
-    """Return a SID that a database has assigned as text: S-1-9-3-…."""
+    """Format a SID that a database has assigned as text: S-1-9-3-…."""
     parts = (int.from_bytes(sid[index : index + 4], "little") for index in range(8, len(sid), 4))
     return "-".join(("S-1-9", *map(str, parts)))
 

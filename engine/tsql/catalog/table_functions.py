@@ -51,7 +51,7 @@ register_view("sys.fn_trace_getinfo()", list_no_rows)
 
 
 def _list_file_stats(context: StatementContext) -> Iterable[Record]:
-    """Yield the statistics of reads and writes of each file, from the flow (activity.py).
+    """Yield read and write statistics of each file, from the load in activity.py.
 
     After the start, the instance reads nothing from disk, because queries find all pages in memory. Derived.
     """

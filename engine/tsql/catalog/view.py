@@ -19,7 +19,7 @@ Record = Mapping[str, Scalar]
 """Row of a view: column -> value. A column that no row contains is not simulated and is NULL."""
 
 UNSIMULATED_COLUMNS_KEY: Final = "?"
-"""Key of a row whose value names the columns that are NULL only because this row does not simulate them."""
+"""Key in a row. The value names the columns that are NULL only because they are not simulated in this row."""
 
 RowLister = Callable[[StatementContext], Iterable[Record]]
 """Function that returns the rows of a view for a connection."""
@@ -27,7 +27,7 @@ RowLister = Callable[[StatementContext], Iterable[Record]]
 T = TypeVar("T")
 
 ColumnFunctions = Mapping[str, Callable[[StatementContext, T], Scalar]]
-"""Column of a view -> function that computes it from the described object."""
+"""Column of a view -> function that computes it from the object that the row describes."""
 
 
 class ComputedRecord(Mapping[str, Scalar], Generic[T]):

@@ -1,1 +1,1 @@
-"""Translation of a T-SQL query into a plan for SQLite: names, types, rewriting and costs."""
+"""Translation of a T-SQL query into a plan for SQLite: name resolution, types, rewriting and costs."""

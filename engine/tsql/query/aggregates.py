@@ -29,16 +29,19 @@ def _sum_decimals(values: Iterable[int | float | Decimal]) -> Decimal:
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
-    """Return the exact decimal sum: 0.69 - 0.01 is 0.68, in any order and with any SQLite version."""
+    """Return the sum of *values*, computed exactly in decimal: 0.69 - 0.01 gives 0.68.
+
+    The result depends neither on the order of the values nor on the SQLite version.
+    """
     total = _sum_decimals(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_SUM_MAX else float(total)
 
 
 ErrorHandler = Callable[[SqlError], object]
-"""Function that ends the query with an error that occurred inside SQLite."""
+"""Function that receives an error inside SQLite and ends the query with it."""
 
 EXACT_SUM_MAX: Final = 10**38
-"""Limit up to which a sum is an exact integer. Larger sums are floats."""
+"""Largest sum that is returned as an exact integer. Larger sums are floats."""
 
 
 class _Sum:
@@ -60,7 +63,7 @@ class _Sum:
                 self._fail(problem)
 
     def inverse(self, value: Scalar) -> None:
-        """Remove the first value of the OVER window."""
+        """Remove *value*, which leaves the OVER window."""
         if value is not None:
             self.values.popleft()
 
@@ -105,9 +108,7 @@ class _PopulationVariance(_Sum):
     """VARP: population variance."""
 
     degrees_lost = 0
-    """Number that is subtracted from the count of values before the division: 0 for a population, 1 for a
-    sample.
-    """
+    """Number subtracted from the count of values in the divisor: 0 for a population, 1 for a sample."""
 
     def value(self) -> Scalar:
         count = len(self.values)
@@ -140,7 +141,7 @@ class _SampleDeviation(_PopulationDeviation):
 
 
 class _SingleRowValue:
-    """Value of a scalar subquery: the value of its only row, or NULL without rows.
+    """Aggregate that returns the value of a scalar subquery's only row; NULL without rows.
 
     Raises 512 for a second row.
     """
@@ -161,7 +162,7 @@ class _SingleRowValue:
 
 
 class _StringAgg:
-    """STRING_AGG, which joins the texts that are not NULL in the order of WITHIN GROUP."""
+    """STRING_AGG: joins all texts except NULL, in the order of WITHIN GROUP."""
 
     def __init__(self, fail: ErrorHandler) -> None:
         self._separator: Scalar = ""
@@ -182,7 +183,7 @@ class _StringAgg:
 
 
 class _PackedRows:
-    """Aggregate that returns all rows of an applied query as a JSON list."""
+    """Aggregate that returns all rows of a query in CROSS APPLY or OUTER APPLY as a JSON list."""
 
     def __init__(self, fail: ErrorHandler) -> None:
         self._rows: list[list[object]] = []
@@ -195,7 +196,7 @@ class _PackedRows:
 
 
 def _build_sort_key(value: Scalar) -> tuple[int, Any]:
-    """Return a sort key: NULL before numbers, texts in the default collation, and binary values."""
+    """Return a sort key. Order: NULL, numbers, texts in the default collation, binary values."""
     if value is None:
         return 0, 0
     if types.is_encoded_decimal(value):
@@ -215,4 +216,4 @@ AGGREGATES: Final[dict[str, Any]] = {
     "t_one_row": _SingleRowValue,
 }
 VARIADIC_AGGREGATES: Final[dict[str, Any]] = {"t_pack": _PackedRows, "t_string_agg": _StringAgg}
-"""Aggregates of ours that accept any number of arguments and do not support OVER."""
+"""Name in SQLite -> our aggregate that accepts any number of arguments and does not support OVER."""

@@ -23,17 +23,17 @@ ARGUMENT_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "fn_trace_getinfo": ("traceid",),
     "fn_my_permissions": ("", "asked_handle"),
 }
-"""Table-valued function -> columns that its arguments are compared with.
+"""Table-valued function -> for each argument, the column that must be equal to it.
 
 An argument of NULL selects every row. An empty column name means that the argument is ignored. Functions that
 are not listed return all rows.
 """
 SIMULATED_ARGUMENTS: Final = {"fn_my_permissions": (1, ("SERVER",))}
-"""Table-valued function -> (index of an argument, values of this argument that are simulated)."""
+"""Table-valued function -> (index of an argument, the only values of this argument that are simulated)."""
 
 
 def replace_apply(select: exp.Select, join: exp.Join) -> None:
-    """Replace a CROSS APPLY or OUTER APPLY in *select*. *join* is its node."""
+    """Replace *join*, a CROSS APPLY or OUTER APPLY of *select*, by a form that SQLite supports."""
     lateral = join.this
     outer = not lateral.args.get("cross_apply")
     inner = lateral.this
@@ -52,7 +52,7 @@ def replace_apply(select: exp.Select, join: exp.Join) -> None:
 
 
 def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
-    """Replace an applied table function by a join with all its possible rows, which must equal the arguments."""
+    """Replace an applied table function by a join with all rows of the function that match its arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
@@ -97,7 +97,7 @@ def _parse_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
 
 
 def _build_function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
-    """Return the table with all rows that a function can return. Its name ends with parentheses."""
+    """Return the table with all rows that a function can return. The table name ends with parentheses."""
     return exp.Table(
         this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
         db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
@@ -108,9 +108,9 @@ def _build_function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
 def _build_match_condition(
     columns: tuple[str, ...], arguments: list[exp.Expr], alias: str
 ) -> exp.Expr | None:
-    """Return the condition that each column equals its argument; None without one.
+    """Return the condition that each column equals its argument; None if no argument limits the rows.
 
-    An argument of NULL, DEFAULT or -1 matches every row.
+    An argument of NULL or DEFAULT matches every row.
     """
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
@@ -158,9 +158,9 @@ def replace_table_call(table: exp.Table) -> None:
 def _apply_values(
     select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
 ) -> None:
-    """Replace an applied `(VALUES (a, b), (c, d)) x (p, q)` by row numbers.
+    """Replace an applied `(VALUES (a, b), (c, d)) x (p, q)` by a table of row numbers.
 
-    A column such as x.p becomes a choice by row number.
+    A column such as x.p becomes a CASE on the row number.
     """
     rows = [list_cells(row) for row in values.expressions]
     numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
@@ -192,7 +192,12 @@ def _apply_values(
 def _apply_select(
     select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace an applied SELECT: by one subquery per use if it has at most one row, else by a join."""
+    """Replace an applied SELECT.
+
+    If it returns at most one row, an expression or a scalar subquery replaces each of its columns. Otherwise,
+    a join
+    replaces it.
+    """
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")
     names = columns or [get_projection_name(projection) for projection in inner.expressions]
@@ -230,15 +235,15 @@ def _apply_select(
 
 
 PACKED_ROWS_KEY: Final = "packed"
-"""Metadata key of a call of json_each, which expands a JSON list with one element per row to a table."""
+"""Metadata key of calls of json_each, which turns a JSON list into a table with one row per element."""
 
 
 def _apply_query(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
-    """Replace any other applied query.
+    """Replace an applied query that neither scalar subqueries nor a plain join can replace.
 
-    It runs for each row of the left side and returns its rows as JSON (scratch_database.py).
+    The query runs for each row of the left side and returns its rows as JSON (scratch_database.py).
     """
     first_expression: exp.Expr = inner
     while isinstance(first_expression, exp.SetOperation):
@@ -267,7 +272,7 @@ def _apply_query(
 
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
-    """Return column name -> expression that reads this column from a packed row of *alias*."""
+    """Return column name -> expression that reads this column from a row of *alias* packed as JSON."""
     return {
         name: exp.Anonymous(
             this="unpacked", expressions=[_build_column(alias, "value"), exp.Literal.number(index)]
@@ -293,9 +298,9 @@ COMPUTED_FUNCTION_COLUMNS: Final = {
 
 
 def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that computes the rows of a function in COMPUTED_FUNCTION_COLUMNS as JSON; else None.
+    """Return the call that computes the rows of a function in COMPUTED_FUNCTION_COLUMNS as JSON.
 
-    environment.py implements the called functions.
+    Return None for other functions. environment.py implements the called functions.
     """
     if name == "dm_os_file_exists" and len(arguments) == 1:
         return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
@@ -344,7 +349,7 @@ PACKED_FUNCTIONS: Final = frozenset(
 )
 """Table-valued functions that are called without a schema.
 
-table_function_rows calls user-defined functions (functions.py).
+The internal function table_function_rows calls user-defined functions (functions.py).
 """
 
 
@@ -458,7 +463,7 @@ def _get_value(projection: exp.Expr) -> exp.Expr:
 
 
 def _has_own_aggregate(value: exp.Expr) -> bool:
-    """Return whether *value* contains an aggregate of its own query, without OVER."""
+    """Return whether *value* contains an aggregate without OVER outside its subqueries."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if (
@@ -515,7 +520,7 @@ def _replace_columns(select: exp.Select, join: exp.Join, alias: str, uses: Mappi
 
 
 def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
-    """Replace x.* of the applied table by its columns. Raises UnsimulatedFeatureError for * alone."""
+    """Replace `x.*` of the applied table by the columns in *uses*. Raises UnsimulatedFeatureError for `*`."""
     expressions: list[exp.Expr] = []
     for projection in select.expressions:
         is_own_star = projection.is_star and projection.find(exp.Column) is not None
@@ -531,7 +536,7 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
 
 
 COPIED_NODES_MAX: Final = 4_000
-"""Maximum number of query nodes that APPLY and PIVOT may copy before message 8623. Assumed."""
+"""Maximum number of query nodes that APPLY and PIVOT may copy; more raise error 8623. Assumed."""
 
 
 def list_cells(row: exp.Expr) -> list[exp.Expr]:

@@ -96,7 +96,7 @@ class QueryBinder(GroupingBinder):
         return None
 
     def bind_all(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
-        """Return the types of several expressions. After an error, bind the others too."""
+        """Return the types of several expressions. Store each error in `problems` and continue."""
         kinds: list[Kind] = []
         for node in nodes:
             try:
@@ -107,7 +107,10 @@ class QueryBinder(GroupingBinder):
         return kinds
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of an aggregate or function to *kind*; with OVER, the window function."""
+        """Convert the result of an aggregate or function to *kind*; with OVER, that of the window function.
+
+        *source*: type before the conversion.
+        """
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
@@ -195,7 +198,7 @@ class QueryBinder(GroupingBinder):
         self.space.ctes[name.lower()] = self._check_derived_columns(rename_columns(columns, named), name)
 
     def _check_derived_columns(self, columns: Columns | None, name: str) -> Columns | None:
-        """Raise 8155 for a column without a name, 8156 for a duplicate name."""
+        """Return *columns* unchanged. Raise 8155 for a column without a name, 8156 for a duplicate name."""
         names_seen: set[str] = set()
         for number, column in enumerate(columns or (), start=1):
             if not column.name:
@@ -480,7 +483,7 @@ class QueryBinder(GroupingBinder):
             conversions.check_comparable(self.bind_all([node])[0])
 
     def _describe_projection(self, projection: exp.Expr) -> tuple[str, str]:
-        """Return the name and the text of a result column; empty texts for a star."""
+        """Return the name and the normalized expression of a result column; two empty strings for a star."""
         if projection.is_star:
             return "", ""
         value = remove_alias(projection)
@@ -488,7 +491,7 @@ class QueryBinder(GroupingBinder):
         return str(projection.alias_or_name).lower(), key
 
     def _build_column_key(self, node: exp.Expr) -> str:
-        """Return the normalized name of a column with its table; "" for other nodes."""
+        """Return the normalized `table.column` of a column node; "" for other nodes and unresolved columns."""
         if not isinstance(node, exp.Column) or node.is_star:
             return ""
         try:
@@ -552,7 +555,7 @@ class QueryBinder(GroupingBinder):
 
 
 def _names_table(query: exp.Expr, name: str) -> bool:
-    """Return whether a query reads a table without a schema that has this name."""
+    """Return whether a query reads a table with this name, written without a schema."""
     return any(
         isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
         for table in query.find_all(exp.Table)

@@ -45,7 +45,7 @@ class Binder(Protocol):
         """Bind the children of a node whose own type is unknown."""
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of a node to the type *kind*. *source*: its type before."""
+        """Convert the result of a node from the type *source* to the type *kind*."""
 
     def bind_subquery(self, node: object) -> Columns | None:
         """Bind a subquery and return its columns."""
@@ -54,18 +54,18 @@ class Binder(Protocol):
         """Make a scalar subquery raise 512 for a second row."""
 
     def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
-        """Convert the only column of a query."""
+        """Convert the only column of a query from the type *source* to the type *target*."""
 
 
 TypeRule = Callable[[Binder, exp.Expr], Kind]
 
 
 INSERTED_CALL_KEY: Final = "made"
-"""Metadata key of a call that the compiler adds, so the text of the query does not contain it."""
+"""Metadata key of function calls that the compiler adds; they do not appear in the query's own text."""
 
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
-    """Raise 468 for two texts with different explicit collations [DOC: collation precedence]."""
+    """Raise 468 if two of *values* have different explicit collations [DOC: collation precedence]."""
     collation_names = [name for name in map(_find_explicit_collation, values) if name]
     for other_name in collation_names[1:]:
         if other_name.lower() != collation_names[0].lower():
@@ -103,7 +103,7 @@ def make_literal(value: object) -> exp.Expr:
 
 
 def convert_to_type(node: exp.Expr, source: Kind, target: Kind) -> None:
-    """Convert *node* to *target*, unless stored values of both types compare correctly. Raises 206."""
+    """Convert *node* to *target*, unless stored values of both types are directly comparable. Raises 206."""
     if source is None or target is None or source in (NULL, target):
         return
     if (
@@ -117,7 +117,7 @@ def convert_to_type(node: exp.Expr, source: Kind, target: Kind) -> None:
 
 
 def convert_to_float(node: exp.Expr, kind: Kind) -> None:
-    """Convert a long decimal to float, so that it can be compared with a number in another stored form."""
+    """Convert a long decimal to float, because its stored form cannot be compared with other numbers."""
     if kind is not None and kind.is_long:
         wrap_in_call(
             find_replacement(node), "convert", make_literal("float"), suffix=(exp.Null(), make_literal(kind))
@@ -151,7 +151,7 @@ def check_comparable(kind: Kind) -> None:
 
 
 def check_distinct_columns(columns: Columns, number: int) -> None:
-    """Raise an error with this number if a column has a type whose values cannot be compared."""
+    """Raise error *number* if a column has a type whose values cannot be compared."""
     for column in columns:
         if column.kind is not None and column.kind.name in return_types.UNORDERED_TYPES:
             raise SqlError(number, column.kind.name)
@@ -165,7 +165,7 @@ def check_equality(kind: Kind, others: Sequence[Kind]) -> None:
 
 
 def convert_to_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
-    """Convert a value that is not text to text, by the rules of its type."""
+    """Convert a value that is neither text nor an integer to text, by the rules of its type."""
     if (
         kind is not None
         and kind != NULL
@@ -235,10 +235,11 @@ _FUNCTIONS_WITH_FRAME: Final = frozenset({"first_value", "last_value"})
 
 
 def _check_window(node: exp.Expr) -> None:
-    """Raise an error for an invalid function with OVER.
+    """Raise an error for an invalid use of OVER.
 
-    The main errors are 4112 for a missing ORDER BY, 4113 for a function without OVER, and 5308 for a number
-    in ORDER BY.
+    The main errors are 4112 for a missing ORDER BY and 5308 for a number in ORDER BY. Error 4113 is for a
+    function
+    that does not accept OVER.
     """
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):
@@ -305,7 +306,7 @@ def _infer_deviation(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_string_agg(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of STRING_AGG: (max) if its texts are, else 8,000 bytes [DOC: STRING_AGG]."""
+    """Return the type of STRING_AGG: (max) for texts of a (max) type, else 8,000 bytes [DOC: STRING_AGG]."""
     if len(node.expressions) != 2 and SORT_KEYS_KEY not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.bind(value) for value in list(node.expressions)]
@@ -327,7 +328,7 @@ _CHECKSUM_TYPES: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"}
 def _infer_checksum(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of CHECKSUM. Raises UnsimulatedFeatureError for types whose checksum is unknown.
 
-    Programs use the checksum of NEWID as a random number.
+    NEWID is accepted, because programs use its checksum as a random number.
     """
     for argument in list(node.expressions):
         kind = None if isinstance(argument, exp.Star) else binder.bind(argument)
@@ -339,7 +340,10 @@ def _infer_checksum(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of LAG, FIRST_VALUE and similar: the type of the value. Convert a default value to it."""
+    """Return the type of LAG, FIRST_VALUE and similar functions: that of the first argument.
+
+    Convert the default value, if there is one, to this type.
+    """
     kind = binder.bind(node.this)
     for key, part in node.args.items():
         if key != "this" and isinstance(part, exp.Expr):
@@ -388,11 +392,11 @@ TYPE_RULES_BY_FUNCTION: Final[dict[str, TypeRule]] = {
     "string_agg": _infer_string_agg,
     **dict.fromkeys(("checksum", "binary_checksum"), _infer_checksum),
 }
-"""Aggregate or function without its own node class -> rule for its type."""
+"""Name of an aggregate or function that has no node class in sqlglot -> rule for its type."""
 
 
 def is_bare_function(node: exp.Expr) -> bool:
-    """Return whether sqlglot's column node is a function without parentheses, such as CURRENT_TIMESTAMP."""
+    """Return whether a column node of sqlglot is really a function without parentheses (CURRENT_TIMESTAMP)."""
     return (
         not node.args.get("table")
         and not node.this.args.get("quoted")
@@ -417,7 +421,7 @@ def check_member_collations(tree: exp.SetOperation, members: Sequence[exp.Expr])
 
 
 def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
-    """Return the projections in one part of a UNION; none for a star or anything but a SELECT."""
+    """Return the result columns of one SELECT in a UNION; none for a SELECT with a star or another node."""
     while isinstance(member, exp.Subquery):
         member = member.this
     is_plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)

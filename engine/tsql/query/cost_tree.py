@@ -17,9 +17,9 @@ from engine.tsql.query.plans import (
 )
 
 NESTED_QUERIES_MAX: Final = 3_000
-"""Maximum number of nested queries before message 8623. Each use of a CTE counts, because SQLite copies it.
+"""Maximum number of nested queries; more raise error 8623.
 
-The figure is assumed.
+Each use of a CTE counts, because SQLite copies it. The figure is assumed.
 """
 
 
@@ -33,7 +33,7 @@ def build_query_cost(tree: exp.Expr) -> QueryCost:
 
 
 class _CostModelBuilder:
-    """Builder of the cost model of a query, which remembers its common table expressions."""
+    """Builder of the cost model of a query. It stores the cost models of common table expressions by name."""
 
     def __init__(self) -> None:
         self._named: dict[str, QueryCost] = {}
@@ -136,14 +136,17 @@ class _CostModelBuilder:
         )
 
     def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
-        """Return the cost of rows from json_each: the rows of a query as JSON, or nodes of XML."""
+        """Return the cost of a json_each call.
+
+        The call expands the JSON rows of a query or the nodes of an XML value.
+        """
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.read_query(packed.this.args["from_"].this)
         return QueryCost(parts=(ZERO_QUERY_COST,) * ASSUMED_XML_NODES, calls=1)
 
     def _get_table_name(self, node: exp.Expr) -> str:
-        """Return the name of a table in SQLite; "" for a query."""
+        """Return the name of a table in SQLite; "" for a subquery, a CTE or json_each."""
         if _is_json_each(node):
             return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
@@ -189,7 +192,10 @@ class _CostModelBuilder:
     def _count_calls(
         self, nodes: Sequence[object], source_names: list[str], inner: list[tuple[QueryCost, bool]]
     ) -> int:
-        """Return the number of function calls in the expressions. Append their subqueries to *inner*."""
+        """Return the number of function calls in the expressions.
+
+        Append (cost model, is_correlated) of each subquery to *inner*.
+        """
         calls = 0
         remaining_nodes = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
         while remaining_nodes:
@@ -205,7 +211,7 @@ class _CostModelBuilder:
 
 
 ASSUMED_XML_NODES: Final = 20
-"""Number of nodes that a path finds in XML. Assumed."""
+"""Number of XML nodes that a path is assumed to return."""
 
 
 def _is_json_each(node: exp.Expr) -> bool:
@@ -222,7 +228,7 @@ def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
 
 
 def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Return the indexes of the sources whose columns GROUP BY contains; None if they are unknown."""
+    """Return the indexes of the sources with columns in GROUP BY; None if unknown or without GROUP BY."""
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -254,7 +260,7 @@ def _is_aggregate(node: object) -> TypeGuard[exp.Expr]:
 def _list_unchanged_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return (name, table, column) of the result columns that are unchanged columns of a single source table."""
+    """Return (result name, table, column) of the result columns that are plain columns of the only table."""
     if len(sources) != 1 or not sources[0].table:
         return ()
     named_columns = (
@@ -306,7 +312,10 @@ def _iterate_conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def _iterate_equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
-    """Yield each equality in both directions: (column, other side)."""
+    """Yield (column, other side) of an equality, for each side that is a column.
+
+    Yield nothing for a column whose other side contains a subquery.
+    """
     if not isinstance(test, exp.EQ):
         return
     sides = [_unwrap_value(test.this), _unwrap_value(test.expression)]
@@ -366,7 +375,7 @@ def _is_single_aggregate(select: exp.Select) -> bool:
 AGGREGATES: Final = frozenset(
     {"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_string_agg", "t_var", "t_varp", "group_concat"}
 )
-"""Aggregates that sqlglot reads as ordinary function calls."""
+"""Aggregates, by their names in SQLite, that sqlglot reads as ordinary function calls."""
 
 
 def _read_row_limit(query: exp.Expr) -> int:
@@ -376,9 +385,9 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """Return the parameter in LIMIT, and True if the length of its text is the limit.
+    """Return (parameter in LIMIT, is_length); None without a parameter.
 
-    Return None without a parameter.
+    *is_length*: the limit is the length of the parameter's text, not its value.
     """
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None

@@ -97,7 +97,7 @@ def _find_outermost_node(node: exp.Expr) -> exp.Expr:
 
 
 def _iterate_enclosing_queries(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the statements around *node*, whose tables it can use, from the inside out."""
+    """Yield the queries around *node* from the inside out. *node* can use their tables."""
     query = node.find_ancestor(*_STATEMENTS)
     while query is not None:
         yield query
@@ -149,7 +149,7 @@ class _ParameterTypeDeducer:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def find_inserted_type(self, node: exp.Expr) -> SqlType | None:
-        """Return the type of the column into which INSERT stores the value; None at other positions."""
+        """Return the type of the column into which INSERT stores *node*; None at other positions."""
         holder = node.parent
         if not isinstance(self.tree, exp.Insert) or not isinstance(holder, exp.Tuple | exp.Select):
             return None
@@ -171,7 +171,10 @@ class _ParameterTypeDeducer:
         return columns[position][1]
 
     def find_other_operand(self, node: exp.Parameter) -> exp.Expr | None:
-        """Return an operand of the same operation, preferably one that is not an undeclared parameter."""
+        """Return another operand of the operation with *node*; None if *node* is no operand.
+
+        Prefer operands that are not undeclared parameters.
+        """
         inner = _find_outermost_node(node)
         if not isinstance(inner.parent, _OPERATION_NODES):
             return None
@@ -184,7 +187,7 @@ class _ParameterTypeDeducer:
         return next(typed_operands, other_operands[0] if other_operands else None)
 
     def find_operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
-        """Return the type of the other operand. Raises 11502 or 11503."""
+        """Return the type of the operand next to the parameter in its operation. Raises 11502 or 11503."""
         other_node = self.find_other_operand(node)
         if other_node is None:
             raise SqlError(11502, shown_name)
@@ -203,7 +206,7 @@ class _ParameterTypeDeducer:
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
     def find_operand_types(self, query: exp.Expr) -> dict[int, SqlType]:
-        """Return the known types of the operands in *query* by position."""
+        """Return position -> type for each operand in *query* whose type is known."""
         if _get_position(query) not in self.kinds:
             operands = self.operands[_get_position(query)]
             select = exp.Select(

@@ -1,7 +1,7 @@
 """FOR JSON and FOR XML: the rows of a query as one text.
 
 Rules from [DOC: FOR JSON; how FOR JSON converts data types; how FOR JSON escapes characters]. The order of
-paths (13601) and the levels of AUTO are seen in public output.
+paths (13601) and the nesting levels of AUTO are derived from public output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ JSON_COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the result column of an outermost FOR JSON query."""
 
 COLUMN_TYPE_KEY: Final = "json_kind"
-"""Metadata key of a result column. The value is its type, its source, and True if it already is JSON."""
+"""Metadata key of a result column. The value is (type, source table, whether the column already is JSON)."""
 
 _STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2"), 126),
@@ -39,7 +39,7 @@ _UNCONVERTED_TYPES: Final = frozenset({"bit", "xml", "sql_variant", "null"})
 
 
 def expand_stars(select: exp.Select, space: SelectScope) -> None:
-    """Replace `*` by the columns of the sources. Sources with unknown columns keep it."""
+    """Replace `*` by the columns of the sources. Keep `*` if the columns of a source are unknown."""
     projections: list[exp.Expr] = []
     for projection in select.expressions:
         table = projection.args.get("table") if isinstance(projection, exp.Column) else None
@@ -82,7 +82,7 @@ def _is_fragment(value: exp.Expr) -> bool:
 
 
 def _read_options(clause: exp.Expr) -> dict[str, str | None]:
-    """Return the options of FOR JSON by name. The value of ROOT is its name."""
+    """Return the options of FOR JSON by name. The value of ROOT is the name of the root element."""
     options_by_name: dict[str, str | None] = {}
     for option in clause.expressions:
         value = option.this.args.get("expression")
@@ -162,8 +162,9 @@ def _get_name(projection: exp.Expr, unnamed: str) -> str:
 def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
     """Convert the values of JSON_OBJECT or JSON_ARRAY to JSON, and return the type.
 
-    [DOC: JSON_OBJECT; JSON_ARRAY] The first argument of the call is the option for NULL. Then names and
-    values follow alternately, or only values.
+    [DOC: JSON_OBJECT; JSON_ARRAY] The first argument of the call is the option for NULL. The other arguments
+    of
+    JSON_OBJECT are names and values in turn. Those of JSON_ARRAY are only values.
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for index, value in enumerate(list(node.expressions[1:])):
@@ -176,7 +177,11 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
 
 
 def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
-    """Return the call that converts a value to JSON: numbers without quotes, bits as words, binary as base64."""
+    """Return the call that converts a value to JSON.
+
+    Numbers have no quotes, bits become true or false, and binary values base64. *fragment*: True if the value
+    already is JSON.
+    """
     if kind is None or fragment:
         return _build_call(
             "json_literal", value, make_literal(""), exp.Literal.number(int(fragment)), prefix=prefix
@@ -196,7 +201,7 @@ def _build_object(
 ) -> exp.Expr:
     """Return the call that builds the JSON object of a row.
 
-    *nested*: a dot in a column name creates a nested object (PATH).
+    *nulls*: include NULL values. *nested*: a dot in a column name creates a nested object (PATH).
     """
     template: JsonTemplate = []
     used_paths: set[tuple[str, ...]] = set()
@@ -228,7 +233,9 @@ def _build_object(
 def _list_levels(
     projections: list[exp.Expr], names: list[str]
 ) -> list[tuple[str, list[tuple[int, str]]]] | None:
-    """Return the nesting levels of AUTO: one per table, in the order in which the columns use the tables.
+    """Return (table, [(column index, column name)]) for each nesting level of AUTO.
+
+    The tables are in the order in which the columns use them.
 
     Return None if a level above the last contains an expression, because rows are grouped by column values.
     """
@@ -271,7 +278,7 @@ XML_VALUE_KEY: Final = "xml"
 """Metadata key of a node whose value already is XML (TYPE) and must not be escaped again."""
 
 ELEMENT_NAME_KEY: Final = "shown"
-"""Metadata key of a table. The value is the name of its elements in AUTO."""
+"""Metadata key of a table. The value is the name of the table's XML elements or JSON arrays in AUTO."""
 
 UNSIMULATED_FORMS: Final = {
     "XML": "EXPLICIT, and AUTO or UNION of several tables",
@@ -421,7 +428,7 @@ def encode_name(name: str) -> str:
 
 
 def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
-    """Return the parts of a column name at its slashes. Omit a last part in _CONTENT_NAMES.
+    """Split a column name at its slashes and return the parts. Omit a last part in _CONTENT_NAMES.
 
     *divided*: False if the name is not a path.
     """
@@ -451,7 +458,7 @@ def _build_attributes(items: list[_XmlColumn]) -> exp.Expr:
 def _build_content(items: list[_XmlColumn], nil: bool) -> exp.Expr:
     """Return the XML content of consecutive columns.
 
-    Columns whose paths begin with the same name share an element.
+    Columns whose paths begin with the same name share an element. *nil*: write NULL as an element (XSINIL).
     """
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]

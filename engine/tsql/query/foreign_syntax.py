@@ -1,6 +1,6 @@
-"""Clauses that sqlglot accepts but T-SQL does not have, and named windows.
+"""Rejection of clauses that sqlglot accepts but T-SQL does not have; replacement of named windows.
 
-Each clause of a statement is in a table of handled clauses, so that no clause is accepted and ignored.
+A table lists the clauses that the translation handles. Any other clause raises an error and is not ignored.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ _HANDLED_CLAUSES: Final[dict[type[exp.Expr], frozenset[str]]] = {
     exp.WindowSpec: frozenset({"end", "end_side", "kind", "start", "start_side"}),
     **dict.fromkeys((exp.Cast, exp.TryCast), frozenset({"requires_string", "safe", "this", "to"})),
 }  # fmt: skip
-"""Class of a node -> its parts that the translation handles."""
+"""sqlglot node class -> names of the node's arguments that the translation handles."""
 
 _CLAUSE_WORDS: Final = {
     "cluster": "CLUSTER", "sort": "SORT", "distribute": "DISTRIBUTE", "conflict": "ON", "overwrite": "OVERWRITE",
     "exclude": "EXCLUDE", "format": "FORMAT", "ordinality": "ORDINALITY", "partition": "PARTITION", "order": "ORDER",
     "qualify": "QUALIFY", "using": "USING",
 }  # fmt: skip
-"""Part of a node that belongs to other database products -> word of the text that begins it."""
+"""Node argument for a clause of other database products -> first word of that clause."""
 _JOIN_KINDS: Final = frozenset({"", "INNER", "CROSS", "OUTER"})
 _FRAME_KINDS: Final = frozenset({"ROWS", "RANGE"})
 
@@ -47,7 +47,7 @@ _FRAME_KINDS: Final = frozenset({"ROWS", "RANGE"})
 def check_clauses(tree: exp.Expr, tokens: Sequence[Token]) -> None:
     """Raise 102, 156 or 324 for a clause that T-SQL does not have.
 
-    Raise UnsimulatedFeatureError for a clause that is not in the table.
+    Raise UnsimulatedFeatureError for any other clause that is not in _HANDLED_CLAUSES.
     """
     for node in tree.walk():
         handled = _HANDLED_CLAUSES.get(type(node))

@@ -26,7 +26,7 @@ REWRITTEN_NODE_CLASSES: Final = (
     exp.Anonymous,
     exp.CTE,
 )
-"""Node classes that `replace_unsupported_forms` may rewrite. Trees without them need no call."""
+"""Node classes that `replace_unsupported_forms` may rewrite. A tree without them remains unchanged."""
 
 
 def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
@@ -57,7 +57,10 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
 
 APPLY_CLAUSES_MAX: Final = 30
 OVER_CLAUSES_MAX: Final = 100
-"""Maximum number of OVER clauses in one query before message 8623. APPLY_CLAUSES_MAX: APPLY clauses. Assumed."""
+"""Maximum number of OVER clauses in a query; more raise error 8623. Assumed.
+
+APPLY_CLAUSES_MAX: the same for APPLY clauses. Assumed.
+"""
 
 
 # --- row numbers -----------------------------------------------------------------------------------
@@ -137,9 +140,9 @@ def _name_columns_inside(source: exp.Expr) -> None:
 
 
 ROWS_AS_SELECTS_MAX: Final = 100
-"""Maximum number of VALUES rows that become separate SELECTs, of which SQLite combines at most 200.
+"""Maximum number of VALUES rows that become separate SELECTs. SQLite combines at most 200 SELECTs.
 
-More rows use SQLite's VALUES.
+More rows use SQLite's own VALUES.
 """
 
 
@@ -168,7 +171,7 @@ def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
 # --- PIVOT as GROUP BY, UNPIVOT as UNION ALL --------------------------------------------------------------
 
 PIVOT_COLUMNS_MAX: Final = 250
-"""Maximum number of columns in PIVOT and UNPIVOT before message 8623. Assumed."""
+"""Maximum number of columns in PIVOT and UNPIVOT; more raise error 8623. Assumed."""
 
 
 def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
@@ -429,7 +432,7 @@ def check_merge_action(branch: exp.Expr) -> None:
 
 
 def read_merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
-    """Return the action of a WHEN, the columns that it changes, and their new values."""
+    """Return (action, changed columns, new values) of a WHEN clause in MERGE."""
     if isinstance(action, exp.Update):
         pairs = action.expressions
         return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]

@@ -1,6 +1,6 @@
 """Rewriting of T-SQL forms that SQLite lacks: ANY, ALL, TOP … PERCENT, WITH TIES, and the recursion limit.
 
-The module also rejects queries by their form alone (156, 4145).
+The module also rejects queries that are invalid by their form alone (156, 4145).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -38,7 +38,7 @@ _FOREIGN_OPERATORS: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">",
 _FOREIGN_WORDS: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
 )
-"""Words in queries of other database products, which T-SQL does not allow at these positions."""
+"""Words of other database products that T-SQL accepts only as names, except USING in MERGE."""
 
 _WORDS_BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
 """Words that precede a name."""
@@ -148,11 +148,17 @@ _DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LOCKING_HINTS: Final = frozenset(
     {"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"}
 )
-"""Hints that conflict with dirty reads. Documented for isolation levels [DOC: table hints], else in public output."""
+"""Hints that conflict with dirty reads.
+
+Isolation levels are documented [DOC: table hints]. The other hints are from public output.
+"""
 
 
 def _check_hints(node: exp.Expr) -> None:
-    """Raise 321 for an unknown hint, 1047 for conflicting hints, 1065 or 1069 for a hint that a target cannot have."""
+    """Raise 321 for an unknown hint, 1047 for conflicting hints.
+
+    Raise 1065 or 1069 for a hint that the target of UPDATE, DELETE or MERGE cannot have.
+    """
     names_given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)
@@ -330,7 +336,7 @@ def _is_misplaced_condition(condition: exp.Expr) -> bool:
 
 
 def _check_projection(projection: exp.Expr) -> None:
-    """Raise SqlSyntaxError for a condition in a select list. `name = value` is not one, but names a column."""
+    """Raise SqlSyntaxError for a condition in a select list. Allow `name = value`, which names a column."""
     value = projection.unalias()
     named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
     if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
@@ -386,7 +392,10 @@ def rewrite_quantified_comparisons(tree: exp.Expr) -> None:
 
 
 def _build_exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
-    """Build EXISTS of a row for which the comparison is *wanted*: true, false, or None for unknown."""
+    """Build `EXISTS (SELECT …)` for a row of *query* on which the comparison is true, false or unknown.
+
+    *wanted*: the result of the comparison to look for; None for unknown.
+    """
     first_expression = inner = query.copy()
     while isinstance(first_expression, exp.SetOperation):
         first_expression = first_expression.this
@@ -425,7 +434,10 @@ _VALUE: Final = "compared value"
 
 
 def rewrite_top(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
-    """Limit the rows by a counting subquery: *percent* of all rows, or all rows that tie with the last one."""
+    """Replace the limit of TOP … PERCENT or WITH TIES by a subquery that counts the rows to return.
+
+    *percent*: *limit* is a percentage. *ties*: also return the rows that tie with the last one.
+    """
     if select.args.get("distinct") is not None:
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
     row_limit = limit.expression
@@ -515,7 +527,7 @@ XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 
 
 
 def fix_method_columns(tree: exp.Expr) -> None:
-    """Correct the column in x.record.value(…), which sqlglot parses as a dotted name."""
+    """Make x.record in x.record.value(…) a column; sqlglot parses a name before an XML method as Dot."""
     methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
     for method in methods:
         for node in list(method.this.walk()):
@@ -535,7 +547,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Return whether the name or star is a value. A star alone in a projection or COUNT(*) is not."""
+    """Return whether a name or star is a value. A star, a column part and an alias are not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False

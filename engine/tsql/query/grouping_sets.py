@@ -24,7 +24,7 @@ from engine.tsql.query.query_columns import resolve_column
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 REPEATED_SELECT_KEY: Final = "again"
-"""Metadata key of a SELECT that repeats another one, so its errors are already reported."""
+"""Metadata key of a SELECT for a further grouping set. The first SELECT has already reported its errors."""
 
 GROUPING_SETS_MAX: Final = 64
 """Maximum number of grouping sets in one query. Assumed, because each set is a separate SELECT. SQL Server
@@ -111,7 +111,10 @@ def _expand_part(part: exp.Expr) -> GroupingSets:
 
 
 def _combine_units(is_cube: bool, units: GroupingSets) -> GroupingSets:
-    """Return the sets of ROLLUP (the first n units, for each n) or CUBE (each subset of the units)."""
+    """Return the grouping sets of ROLLUP or CUBE. *units*: the columns or column lists in its parentheses.
+
+    ROLLUP gives the first n units, for each n. CUBE gives each subset of the units.
+    """
     if len(units) > GROUPING_SETS_MAX.bit_length() and is_cube:
         raise UnsimulatedFeatureError(f"GROUP BY of more than {GROUPING_SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
@@ -124,10 +127,11 @@ def _combine_units(is_cube: bool, units: GroupingSets) -> GroupingSets:
 
 
 def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: set[str]) -> exp.Expr:
-    """Return the value of GROUPING or GROUPING_ID for one grouping set.
+    """Return the value of GROUPING or GROUPING_ID for the grouping set *grouped_columns*.
 
     GROUPING is 1 if the set does not contain the column. GROUPING_ID has one such bit per column; the first
-    column has the highest bit.
+    column has the highest bit. *everything*: the columns of all grouping sets. Raises 8161 for another
+    column.
     """
     number = 0
     for index, argument in enumerate(node.expressions, start=1):

@@ -75,7 +75,7 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
 
 
 def plan_in_steps(text: str, names: BindingContext) -> ResumableComputation[QueryPlan]:
-    """Return a computation of a statement's plan in steps (work.ResumableComputation)."""
+    """Return a resumable computation that plans a statement in steps (work.ResumableComputation)."""
     from engine.tsql.query import translate
 
     return translate.plan_in_steps(text, names)
@@ -274,7 +274,7 @@ APPROX_COUNT_VERSION: Final = 2019
 """First version with APPROX_COUNT_DISTINCT. Documented [DOC: APPROX_COUNT_DISTINCT]."""
 
 _ARGUMENTS_BEFORE_2022: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
-"""Function that accepts an additional argument since 2022 -> number of arguments before."""
+"""Function that accepts an additional argument since 2022 -> number of arguments before 2022."""
 
 
 def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
@@ -403,7 +403,7 @@ def create_offset_error(line: int, near_text: str, following_tokens: Sequence[To
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _CONDITION_OPERATORS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Operators of conditions. Of all functions, only IIF accepts a condition as an argument."""
+"""Operators of conditions. IIF is the only function that accepts a condition as an argument."""
 
 _WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES_WITH_ORDER)
 

@@ -32,7 +32,10 @@ ROWS_PER_WORK_UNIT: Final = 10
 """Number of rows that SQLite processes per unit of work. The figure is measured."""
 
 WORK_PER_RECURSIVE_ROW: Final = 8
-"""Units of work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
+"""Units of work per row of a recursive CTE, in addition to the work of its recursive part.
+
+Assumed after one measurement.
+"""
 
 COST_MAX: Final = 10**12
 """Upper limit of all costs and row counts."""
@@ -41,7 +44,10 @@ ColumnBound = tuple[str, str, float | str]
 """Comparison of a column with a constant: (column; `>`, `>=`, `<` or `like`; number or pattern)."""
 
 ColumnEquality = tuple[str, str, str]
-"""Equality of two columns: (column, other table, other column). The last two are empty for another expression."""
+"""Equality of two columns: (column, other table, other column).
+
+The last two are empty if the other side is not a column.
+"""
 
 
 class CostSource(Struct, frozen=True, eq=False):
@@ -50,7 +56,7 @@ class CostSource(Struct, frozen=True, eq=False):
     table: str = ""
     query: QueryCost | None = None
     equalities: tuple[ColumnEquality, ...] = ()
-    """Equalities of its columns with an earlier source."""
+    """Equalities between columns of this source and an earlier source."""
     fixed_columns: tuple[str, ...] = ()
     """Columns that must equal a constant, a variable or a column of an outer query."""
     bounds: tuple[ColumnBound, ...] = ()
@@ -74,13 +80,13 @@ class QueryCost(Struct, frozen=True, eq=False):
     filters: int = 0
     """Number of function calls and comparisons per row that is read."""
     inner: tuple[tuple[QueryCost, bool], ...] = ()
-    """(subquery in an expression, True if it runs again for every row)."""
+    """Subqueries in expressions, as (cost model, True if it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
     rows_max: int = COST_MAX
     """Maximum number of rows if LIMIT is a number; else COST_MAX."""
     limit_parameter: tuple[str, bool] | None = None
-    """Parameter in LIMIT, and True if the length of its text is the limit; None without a parameter."""
+    """(parameter in LIMIT, True if LIMIT is the length of its text); None without a parameter."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
     """Result columns that are unchanged columns of a table, as (name, table, column)."""
@@ -93,7 +99,7 @@ ZERO_QUERY_COST: Final = QueryCost()
 
 
 class TableStatistics:
-    """Rows of the tables of a query, for row counts and value frequencies."""
+    """Row counts and value frequencies of the tables of a query, computed from their rows."""
 
     def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
         self._parameters = parameters or {}
@@ -195,7 +201,7 @@ def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
 
 
 def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
-    """Return the estimated work per row of the most expensive recursive part in *query*.
+    """Return the estimated work per row of the most expensive recursive part of a CTE in *query*.
 
     scratch_database.py counts this work for each row that is produced.
     """
@@ -224,7 +230,7 @@ def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
 def _estimate_cost(
     query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
-    """Return the maximum number of rows, and the work."""
+    """Return (maximum number of rows, work) of a query."""
     if query not in cache:
         cache[query] = (
             _estimate_parts_cost(query, sizes, cache)
@@ -352,7 +358,7 @@ ColumnTest = tuple[str, str, tuple[Operand, ...]]
 
 
 class JoinLink(Struct, frozen=True):
-    """Equality of a column with a column of another table, in which conditions limit the rows."""
+    """Equality of a column with a column of another table whose rows are limited by conditions."""
 
     column: str
     ref: TableRef
@@ -369,7 +375,7 @@ class TableAccess(Struct, frozen=True):
     complete: bool = True
     """True if the query has no other conditions."""
     top: Operand | None = None
-    """Operand of TOP. It is None without TOP, and if the query reads more rows than it returns."""
+    """Operand of TOP; None without TOP, or if the query reads more rows than it returns."""
     order: tuple[tuple[str, bool], ...] = ()
     """Columns of ORDER BY, each with True for descending order."""
     links: tuple[JoinLink, ...] = ()
@@ -416,7 +422,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """Query for SQLite, and instructions for the use of its result."""
 
     kind: str
-    """select, assign, insert, update, delete, merge or truncate."""
+    """Kind of statement: select, assign, insert, update, delete, merge or truncate."""
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
@@ -434,7 +440,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     parts: tuple[QueryPlan, ...] = ()
     """For merge: plans for matching rows, rows only in the source, and rows only in the target."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
-    """For merge: (action, columns, start and end of its values) of each WHEN clause."""
+    """For merge: (action, columns, start and end index of the new values) of each WHEN clause."""
     row_limit: int | None = None
     """For merge: maximum number of changed rows; None without TOP."""
     kinds: tuple[SqlType | None, ...] = ()
@@ -511,7 +517,7 @@ class BindingContext(Struct, frozen=True):
     variables: tuple[tuple[str, SqlType | None], ...] = ()
     settings: SessionSettings = DEFAULTS
     outputs: tuple[str, ...] = ()
-    """Columns of source tables in the OUTPUT clause, which are the last values of each row."""
+    """Columns of source tables that the OUTPUT clause names. They are the last values of each row."""
 
 
 NO_NAMES: Final = BindingContext()
@@ -534,7 +540,7 @@ class QuerySource(Struct):
 
     @property
     def display_name(self) -> str:
-        """Return the name for message 8120."""
+        """Return the name of the source in the text of error 8120."""
         return self.name if self.aliased else ".".join(self.parts)
 
 
@@ -564,10 +570,10 @@ class ColumnBinding(Struct, frozen=True):
 
 
 QUERY_NAME_KEY: Final = "written"
-"""Metadata key of a function call. The value is its name in the query."""
+"""Metadata key of a function call. The value is the function name as written in the query."""
 
 HIDDEN_ARGUMENT_COLUMN: Final = "asked_handle"
-"""Hidden column for an argument of a table-valued function. Queries cannot name it, results omit it."""
+"""Name of a hidden column for an argument of a table-valued function. Queries cannot use it."""
 
 ROW_NUMBER_KEY: Final = "row number"
 """Metadata key of an inserted column that contains SQLite's row number."""

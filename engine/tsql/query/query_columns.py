@@ -1,8 +1,11 @@
 """Columns of a query: resolution of their names, and nullability of the result columns.
 
-A literal, a global variable and a column that was declared NOT NULL are not nullable. Nor is ISNULL with one
-such argument, or COALESCE, CASE and IIF with only such results. Other expressions are nullable
-[DOC: COALESCE; sp_describe_first_result_set]. The rule for the other expressions is from Microsoft's developers.
+Literals, global variables and columns declared NOT NULL are not nullable. ISNULL is not nullable if one of
+its
+arguments is not. COALESCE, CASE and IIF are not nullable if none of their results is. Other expressions are
+nullable
+[DOC: COALESCE; sp_describe_first_result_set]. Rules that these pages do not state are from Microsoft's
+developers.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +28,7 @@ from engine.tsql.query.plans import (
 
 
 def rename_columns(columns: Columns | None, named: list[str]) -> Columns | None:
-    """Return the columns with the names of a column list, if there is one."""
+    """Return the columns, renamed by the column list *named*. Without a list, return them unchanged."""
     if columns is None:
         return tuple(Column(name, None) for name in named) if named else None
     if not named:
@@ -42,14 +45,14 @@ def get_column_name(projection: exp.Expr) -> str:
 
 
 def make_nullable(sources: Sequence[QuerySource]) -> None:
-    """Let the columns of tables that an outer join may leave without a row be nullable."""
+    """Mark all columns of *sources* as nullable, because an outer join may find no row for them."""
     for source in sources:
         if source.columns is not None:
             source.columns = tuple(column._replace(nullable=True) for column in source.columns)
 
 
 def apply_outer_join(join: exp.Expr, sources: Sequence[QuerySource], first_joined: int) -> None:
-    """Make the columns nullable that the join may fill with NULL.
+    """Mark the columns that the outer join may fill with NULL as nullable.
 
     *first_joined*: index of the first source on the right side of the join.
     """
@@ -63,7 +66,7 @@ def apply_outer_join(join: exp.Expr, sources: Sequence[QuerySource], first_joine
 
 
 def is_nullable(node: exp.Expr, space: SelectScope | None, get_name: Callable[[object], str]) -> bool:
-    """Return whether a value may be NULL, as the server decides it from the text of the expression."""
+    """Return whether an expression is nullable. As in SQL Server, only its text counts, not the data."""
     if isinstance(node, exp.Literal | exp.National | exp.HexString):
         return False
     if isinstance(node, exp.Paren):
@@ -154,7 +157,7 @@ def _find_qualified_column(space: SelectScope, qualifiers: Sequence[str], name: 
 
 
 def _is_suffix(parts: list[str], name_parts: list[str]) -> bool:
-    """Return whether *name_parts* matches the end of *parts*.
+    """Return whether one of two qualified names ends with the other.
 
     For example, sys.databases matches master.sys.databases, and `..` omits a part.
     """

@@ -37,13 +37,16 @@ from engine.tsql.scalars.types import NUMBER_DIGITS_MAX
 NODES_PER_STEP: Final = 2_000
 BIND_WORK: Final = 3
 WORK_PER_NODE: Final = 1
-"""Units of work (work.py) per node and pass. Binding costs BIND_WORK. The figures are measured."""
+"""Units of work (work.py) per query node and rewriting pass. BIND_WORK: per node for binding.
+
+Both figures are measured.
+"""
 
 
 def rewrite_in_steps(
     tree: exp.Expr, names: BindingContext
 ) -> Generator[int, None, tuple[str, RewrittenQuery]]:
-    """Rewrite a query for SQLite in steps. Return its text, and its tables, variables and costs."""
+    """Rewrite a query for SQLite in steps. Return the new text, tables, variables and costs of the query."""
     query = RewrittenQuery()
     nodes = list(tree.walk())  # the nodes are listed once, because a walk is expensive
     yield len(nodes) * BIND_WORK
@@ -103,7 +106,7 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
 def _separate_derived_tables(tree: exp.Expr) -> None:
     """Make SQLite compute derived tables separately.
 
-    If it merged them, the size of nested expressions such as a + a of b + b would double at each level.
+    If SQLite merged them, a column b + b that is used as a + a would double the expression at each level.
     """
     for clause in list(tree.find_all(exp.With)):
         for cte in clause.expressions:
@@ -143,7 +146,7 @@ def _has_plain_columns(query: exp.Expr) -> bool:
 # --- expressions ----------------------------------------------------------------------------------------
 
 UNCHECKED_ARITY: Final = -1
-"""Placeholder for the number of arguments of a call that the grammar has already checked."""
+"""Argument count of a call whose arguments the grammar has already checked."""
 
 _KNOWN_UDF: Final = frozenset(
     {
@@ -240,7 +243,7 @@ def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query:
 def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Build a rewriting rule for an operator.
 
-    The call is `operate` if binding.py knows the type, else the untyped function *name*.
+    The rule creates a call of `operate` if binding.py knows the type, else of the untyped function *name*.
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -342,7 +345,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Compare with the query's explicit collation or the default one; SQLite uses that of the left operand."""
+    """Put the explicit or default collation of a comparison on its left operand, as SQLite requires."""
     other_nodes = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
     if isinstance(node, exp.EQ):
         node.set("this", _remove_rtrim(node.this))
@@ -381,7 +384,7 @@ def _collate_expressions(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _collate_projections(select: exp.Expr) -> None:
-    """Give computed result columns the collation that columns of tables have."""
+    """Give computed result columns the default collation, which table columns also have."""
     projections: list[exp.Expr] = []
     for projection in select.expressions:
         value = projection.unalias()
@@ -483,7 +486,7 @@ def _propagate_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """Return whether *value* is a literal, a parameter, or a call such as OBJECT_ID with only these."""
+    """Return whether *value* is a literal, a parameter, or a call such as OBJECT_ID of such values."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)
@@ -541,7 +544,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    """Return the rows that form_rewriting.py has packed, as a table."""
+    """Return a json_each table for the rows that apply_rewriting.py has packed as JSON."""
     if not node.meta.get(PACKED_ROWS_KEY):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)

@@ -57,14 +57,14 @@ WORK_PER_PROGRESS_CALL: Final = 9
 """Units of work (work.py) per call of SQLite's progress handler. The figure is measured."""
 
 SQLITE_WORK_MAX: Final = 4 * STATEMENT_WORK_MAX
-"""Maximum work of one statement by SQLite's own step counter, before message 8624.
+"""Maximum work of one statement by SQLite's own step counter; more raises error 8624.
 
-SQLite versions count steps differently, so estimates (plans.py) replace the counter elsewhere. Assumed: a
-query that needs more would block all windows for over a second.
+SQLite versions count steps differently, so all other limits use estimates (plans.py). Assumed: a query that
+needs more would block all windows for over a second.
 """
 
 LONG_ARGUMENT_CHARACTERS: Final = 200
-"""Length of arguments, in characters, that WORK_PER_CALL covers. The figure is measured."""
+"""Number of argument characters whose work WORK_PER_CALL includes; more cost extra. The figure is measured."""
 
 _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), compute_search_work),
@@ -76,26 +76,32 @@ _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     ),
     "format": compute_format_work,
 }
-"""Function -> function that computes its work, if the work is not proportional to the length of the texts."""
+"""Function -> function that computes the work of a call that is not proportional to the text length."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
-"""Memory limit of SQLite before message 701, for queries that grow while SQLite prepares them. Assumed."""
+"""Memory limit of SQLite; more raises error 701. It stops queries that grow during preparation. Assumed."""
 
 SCRATCH_OPENING_WORK: Final = 60
-"""Units of work to get an empty database with our functions. Usually an idle one exists. Assumed."""
+"""Units of work to get an empty database with our functions, usually an idle one. Assumed."""
 
 WORK_PER_QUERY: Final = 100
 WORK_PER_CHARACTER: Final = 4
 """Work units per character of a query's translated text. WORK_PER_QUERY: per query. Both are measured."""
 
 COUNTED_CHARACTERS_MAX: Final = 6_000
-"""Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
+"""Maximum number of characters of a translated query that are counted here.
+
+The compiler has already counted the work of longer texts.
+"""
 
 QUERY_ROWS_MAX: Final = 20_000
 """Maximum number of rows in the result of a query. Assumed."""
 
 QUERY_CELLS_MAX: Final = 150_000
-"""Maximum number of values in a result. Assumed: a thousand sessions with all columns of two views."""
+"""Maximum number of values in a result.
+
+Assumed: enough for a thousand sessions with all columns of two views.
+"""
 
 QUERY_CHARACTERS_MAX: Final = 4_000_000
 """Maximum number of characters in a result. Assumed: 20,000 rows of 200 characters."""
@@ -139,7 +145,7 @@ _idle_connections: Final[list[ScratchDatabase]] = []
 
 
 def open_scratch_database(context: StatementContext, fetch: TableReader, meter: WorkMeter) -> ScratchDatabase:
-    """Return a connection for one turn of a submission: an idle one if possible, else a new one."""
+    """Return a database for one turn of a submission: an idle one if possible, else a new one."""
     for index, spare in enumerate(_idle_connections):
         if spare.version == context.version:
             del _idle_connections[index]
@@ -151,7 +157,7 @@ def open_scratch_database(context: StatementContext, fetch: TableReader, meter: 
 FUNCTION_PREFIX: Final = "t_"
 """Prefix of our functions' names in SQLite."""
 RECURSION_FUNCTION: Final = f"{FUNCTION_PREFIX}recursion"
-"""Function that SQLite calls once per row of a recursive part (form_rewriting.py)."""
+"""Function that SQLite calls for each row of the recursive part of a CTE (form_rewriting.py)."""
 
 
 def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
@@ -164,7 +170,7 @@ def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class ScratchDatabase:
-    """Connection for the statements of one turn. The caller must call close() at its end."""
+    """In-memory SQLite database for the statements of one turn. Call close() at the end of the turn."""
 
     def __init__(self, context: StatementContext, fetch: TableReader, meter: WorkMeter) -> None:
         self.version = context.version
@@ -182,7 +188,7 @@ class ScratchDatabase:
         self._configure_connection()
 
     def begin_turn(self, context: StatementContext, fetch: TableReader, meter: WorkMeter) -> None:
-        """Prepare this connection for a turn whose work *meter* counts."""
+        """Prepare this database for a turn. *meter* counts the work of the turn."""
         self._context = context
         self._fetch = fetch
         self._meter = meter
@@ -320,7 +326,7 @@ class ScratchDatabase:
         return (), []
 
     def _create_table(self, ref: TableRef) -> tuple[Columns, TableSource]:
-        """Create an empty table for *ref*. Return its columns and its source."""
+        """Create an empty table for *ref*. Return the columns and the source of the table."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
             raise UnsimulatedFeatureError(f"a column named {ROW_ID}")
@@ -329,9 +335,9 @@ class ScratchDatabase:
         return columns, source
 
     def _find_read_columns(self, plan: QueryPlan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
-        """Return the columns that the query reads, by table. SQLite reports them when it prepares the query.
+        """Return table -> columns that the query reads. SQLite reports them when it prepares the query.
 
-        It also prevents automatic indexes on texts, whose Bloom filter ignores the collation (trailing blanks).
+        Also disable automatic indexes on texts: their Bloom filter ignores the collation (trailing blanks).
         """
         columns_by_source: dict[str, set[str]] = {}
 
@@ -403,7 +409,7 @@ class ScratchDatabase:
     ) -> Call:
         """Wrap a function so that its exceptions are stored, because SQLite discards them.
 
-        *work*: computes extra work of a call. *recursive*: the function counts rows of a recursive part.
+        *work*: computes extra work of a call. *recursive*: each call counts one row of a recursive CTE.
         """
 
         def guarded(*arguments: Scalar) -> Scalar:
@@ -433,7 +439,7 @@ class ScratchDatabase:
         return guarded
 
     def _count_work_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
-        """Count the work of equal calls only once, because SQLite versions repeat calls differently often."""
+        """Count the work of equal calls only once, because SQLite versions repeat calls differently."""
         self._meter.sqlite_work += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
@@ -476,7 +482,10 @@ def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Sca
 
 
 def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar, ...]]) -> None:
-    """Append rows. Raises UnsimulatedFeatureError beyond QUERY_ROWS_MAX, QUERY_CELLS_MAX or QUERY_CHARACTERS_MAX."""
+    """Append the rows of *cursor* to *rows*.
+
+    Raises UnsimulatedFeatureError beyond QUERY_ROWS_MAX, QUERY_CELLS_MAX or QUERY_CHARACTERS_MAX.
+    """
     characters = 0
     for row in cursor:
         rows.append(row)
@@ -496,7 +505,10 @@ def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar
 
 
 def _needs_filtering(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
-    """Return whether there are several tables, or a table that computes only the columns that are read."""
+    """Return whether the columns that are read must be known.
+
+    They must be for several tables, or for a table that computes only these columns.
+    """
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
@@ -513,7 +525,7 @@ def _authorize_action(
 
 
 def _get_value(name: str, values: Callable[[str], Scalar]) -> Scalar:
-    """Return the value of a variable, or the number in a name with the prefix LITERAL."""
+    """Return the value of the variable *name*, or the number after LITERAL_PREFIX in *name*."""
     return (
         parse_number(name.removeprefix(LITERAL_PREFIX)) if name.startswith(LITERAL_PREFIX) else values(name)
     )

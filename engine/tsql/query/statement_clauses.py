@@ -1,4 +1,4 @@
-"""Clauses of statements that sqlglot cannot parse: TOP of a change, hints of INSERT, and OPTION."""
+"""Clauses that sqlglot cannot parse: TOP in INSERT, UPDATE, DELETE or MERGE; hints in INSERT; OPTION."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,7 +7,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_t
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return the index of the token after the group whose opening parenthesis is token *index*."""
+    """Return the index after the closing parenthesis that matches the opening one at *index*."""
     level = 0
     while tokens[index].kind != "end":
         level += tokens[index].is_operator("(") - tokens[index].is_operator(")")
@@ -43,8 +43,9 @@ _QUERY_HINTS: Final = frozenset(
 def drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """Remove OPTION (…) at the end of a statement, because hints do not change results.
 
-    A recursion limit remains. In a change, it moves to the first common table expression, because sqlglot
-    parses it only in a query. Raises 102 for an unknown hint, 310 for a limit above 32,767.
+    MAXRECURSION remains. In INSERT, UPDATE, DELETE and MERGE, it moves to the first common table expression,
+    because
+    sqlglot parses it only in a query. Raises 102 for an unknown hint, 310 for a limit above 32,767.
     """
     level, hints = 0, dict[int, str]()
     for index, token in enumerate(tokens):
@@ -93,9 +94,9 @@ def _find_first_expression_end(tokens: Sequence[Token]) -> int:
 
 
 def find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Return the range of the tokens of TOP (n) [PERCENT] after the verb of a change: first token, end.
+    """Return (start, end) of the tokens of TOP (n) [PERCENT] after INSERT, UPDATE, DELETE or MERGE.
 
-    Both are 0 without TOP. Raises 102 if the parentheses are missing [DOC: TOP].
+    Return (0, 0) without TOP. Raises 102 if the parentheses are missing [DOC: TOP].
     """
     position = find_verb_index(tokens) + 1
     changes = ("INSERT", "UPDATE", "DELETE", "MERGE")
@@ -108,9 +109,10 @@ def find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
 
 
 def find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
-    """Return the indexes of tokens that sqlglot does not receive.
+    """Return the indexes of tokens that are hidden from sqlglot.
 
-    Other code handles TOP of a change and the hints of INSERT.
+    They are TOP in INSERT, UPDATE, DELETE or MERGE, and the hints of INSERT. Other code handles these
+    clauses.
     """
     first, end_index = find_top_tokens(tokens)
     skipped_tokens = set(range(first, end_index))

@@ -30,7 +30,7 @@ from engine.tsql.query.statement_clauses import (
 )
 
 NEUTRAL_PREFIX: Final = "plain_"
-"""Prefix of a function name that prevents sqlglot from creating a special node."""
+"""Function name prefix that makes sqlglot create a plain call instead of a special node."""
 _PLAIN_NAMES: Final = """
 JSON_VALUE JSON_QUERY JSON_PATH_EXISTS CONCAT_WS GREATEST LEAST DATETRUNC GENERATE_SERIES DATE_BUCKET
 GET_BIT SET_BIT LEFT_SHIFT RIGHT_SHIFT
@@ -217,7 +217,7 @@ def _rewrite_string_aliases(tokens: Sequence[Token]) -> dict[int, str]:
 
 
 def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
-    """Remove the first FROM in DELETE FROM name FROM …, because sqlglot accepts only this form."""
+    """Rewrite DELETE FROM name FROM … as DELETE name FROM …, the only form that sqlglot accepts."""
     verb = find_verb_index(tokens)
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
@@ -249,11 +249,14 @@ _CALL_STARTS: Final = {
     "CURRENT_DATE": "CONVERT(varchar(10), GETDATE(", "MOD": "((", "EXTRACT": "DATEPART(",
     "TIMESTAMPADD": "DATEADD(", "TIMESTAMPDIFF": "DATEDIFF(",
 }  # fmt: skip
-"""Function in {fn NAME( -> start of its T-SQL call, if it differs. Documented [DOC: ODBC scalar functions]."""
+"""ODBC function, as in {fn NAME(…)} -> start of the T-SQL call, if it differs.
+
+Documented [DOC: ODBC scalar functions].
+"""
 
 _CALL_ENDS: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
-"""Function in {fn NAME( -> T-SQL between its two arguments."""
+"""ODBC function, as in {fn NAME(a, b)} -> T-SQL between the two arguments."""
 
 
 def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
@@ -373,7 +376,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
 
 
 def parse_top(text: str) -> exp.Expr | None:
-    """Return the limit that TOP (expression) [PERCENT] of a change sets; None without TOP."""
+    """Return the limit in TOP (expression) [PERCENT] of INSERT, UPDATE, DELETE or MERGE; None without TOP."""
     tokens = tokenize(text)
     first, end_index = find_top_tokens(tokens)
     if not end_index:

@@ -1,4 +1,7 @@
-"""Conditions from which locks derive the rows that a query reads in each of its tables, and table references."""
+"""Table references of a query, and the conditions on the rows that it reads from each table.
+
+Locks use these conditions.
+"""
 
 from collections.abc import Iterator
 from typing import Final
@@ -33,7 +36,7 @@ def _remove_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | None:
-    """Return the literal or variable in an expression; None for another expression."""
+    """Return the literal or variable that *node* is; None for other expressions."""
     node = _remove_collation(node)
     if isinstance(node, exp.Placeholder):
         names = {value: name for name, value in query.variables.items()}
@@ -56,7 +59,7 @@ def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | Non
 
 
 def _read_condition(part: exp.Expr, table: exp.Expr, query: RewrittenQuery) -> list[ColumnTest]:
-    """Return the comparisons of a column of *table* in a condition; empty for another condition."""
+    """Return the comparisons in the condition *part* with a column of *table*; empty for other conditions."""
     tests: list[tuple[exp.Expr | None, str, list[exp.Expr | None]]] = [
         (part.this, _COMPARISONS.get(type(part), ""), [part.args.get("expression")])
     ]
@@ -92,11 +95,11 @@ def _read_top(select: exp.Expr, query: RewrittenQuery) -> Operand | None:
 
 
 JoinedSource = tuple[exp.Expr, exp.Join | None]
-"""Table or subquery in FROM with its join; the first one has none."""
+"""(table or subquery in FROM, its join). The first one has no join (None)."""
 
 
 def _list_joined_tables(select: exp.Expr) -> Iterator[JoinedSource]:
-    """Yield each table or subquery in FROM with its join; the first one has none."""
+    """Yield (table or subquery, its join) for each source in FROM. The first one has no join (None)."""
     source = select.args.get("from_")
     pending: list[JoinedSource] = [(source.this, None)] if isinstance(source, exp.From) else []
     pending += [(join.this, join) for join in select.args.get("joins") or ()]
@@ -209,7 +212,11 @@ def list_column_origins(tree: exp.Expr) -> tuple[tuple[str, str, str], ...]:
 def _read_links(
     part: exp.Expr, table: exp.Table, select: exp.Select, query: RewrittenQuery
 ) -> tuple[list[ColumnTest], list[JoinLink]]:
-    """Return what `column = column of another source` says about *table*: constants, or a link to a table."""
+    """Return the tests and links for *table* from an equality `column = column of another source`.
+
+    If the other column has constant values, return tests. If conditions limit the other table, return a link
+    to it.
+    """
     if not isinstance(part, exp.EQ):
         return [], []
     for own_column, other_column in ((part.this, part.expression), (part.expression, part.this)):
@@ -239,7 +246,10 @@ def _read_links(
 
 
 def _resolve_derived_column(select: exp.Expr, source: exp.Expr, name: str) -> tuple[exp.Expr, exp.Expr, str]:
-    """Return (SELECT, table, column) behind a column of a derived table; else the arguments."""
+    """Return (SELECT, table, column) behind a column of a derived table.
+
+    Return the arguments unchanged for a base table or a column that is computed.
+    """
     inner = source.this if isinstance(source, exp.Subquery) else None
     if not isinstance(inner, exp.Select) or inner.args.get("group"):
         return select, source, name
@@ -275,7 +285,7 @@ def _read_constant_column(source: exp.Expr, name: str, query: RewrittenQuery) ->
 
 
 def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
-    """Return the conditions that determine which rows of *table* the query reads; None for another query."""
+    """Return the conditions that determine which rows of *table* the query reads; None if they are unknown."""
     select = table.parent_select
     if not isinstance(select, exp.Select) or not isinstance(table.parent, exp.From | exp.Join):
         return None
@@ -305,7 +315,7 @@ def _read_access(table: exp.Table, query: RewrittenQuery) -> TableAccess | None:
 
 
 _REFERENCE_KEY: Final = "reference"
-"""Metadata key of a rewritten table. The value is its reference."""
+"""Metadata key of a rewritten table. The value is the `TableRef` of the table."""
 
 
 def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:

@@ -90,9 +90,9 @@ def check_expression(text: str, line: int) -> None:
 
 CACHED_TREE_CHARACTERS_MAX: Final = 200_000
 CACHED_PLAN_CHARACTERS_MAX: Final = 400_000
-"""Maximum total characters of the texts with cached plans. CACHED_TREE_CHARACTERS_MAX: with cached trees.
+"""Maximum total length of the query texts whose plans are cached, in characters.
 
-A tree is a thousand times as large as its text.
+CACHED_TREE_CHARACTERS_MAX: of those whose trees are cached. A tree is a thousand times as large as its text.
 """
 
 
@@ -132,7 +132,7 @@ def copy_query_tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """Return the error with the line that it has if the text begins on *line*."""
+    """Return *problem* with the line number that it has in a batch if the text begins on *line*."""
     placed_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed_error.problems = problem.problems
     return placed_error
@@ -148,7 +148,7 @@ WORK_PER_NAMED_COLUMN: Final = 5
 
 
 def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
-    """Return a computation of a statement's plan in steps. Repeated calls return the same cached computation."""
+    """Return a resumable computation of a statement's plan; the same cached one for equal arguments."""
     return _PLAN_CACHE.get(
         (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), PLANNING_ERRORS)
     )
@@ -275,9 +275,10 @@ def _build_plan(
 
 
 def _list_assigned_variables(select: exp.Select) -> tuple[str, ...]:
-    """Return the variables that a SELECT assigns, in order, and reduce its projections to the values.
+    """Return the variables that a SELECT assigns, in order.
 
-    The result is empty if it assigns none. Raises 141 if it assigns only some of its projections.
+    Replace each `@v = value` in *select* by the value. The result is empty without an assignment.
+    Raises 141 if only some of the result columns are assigned.
     """
     names: list[str] = []
     for projection in select.expressions:
@@ -566,7 +567,11 @@ def _plan_merge_part(
     outputs: list[exp.Expr],
     names: BindingContext,
 ) -> Planning:
-    """Plan one query of a MERGE: row number, index of the WHEN clause (NULL for none), values of all WHENs."""
+    """Plan one of the queries of a MERGE.
+
+    Its columns are the row number, the index of the WHEN clause (NULL for none) and the values of all WHEN
+    clauses.
+    """
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])

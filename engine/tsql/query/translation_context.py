@@ -114,8 +114,9 @@ PLANNING_ERRORS: Final = (
     RecursionError,
     *_UNFORESEEN_ERRORS,
 )
-"""Errors that planning can raise. Those in _UNFORESEEN_ERRORS come from forms without a rule and end only their
-batch.
+"""Errors that planning can raise.
+
+Those in _UNFORESEEN_ERRORS come from query forms without a rewriting rule. They end only the batch.
 """
 
 

@@ -279,7 +279,7 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
 
 
 PATTERN_END_CHARACTER: Final = "\x01"
-"""Character after text and pattern of LIKE that makes trailing blanks significant [DOC: LIKE]."""
+"""Character appended to text and pattern of LIKE, so that trailing blanks are significant [DOC: LIKE]."""
 
 
 # --- conversions and conditional expressions -------------------------------------------------------------
@@ -427,14 +427,14 @@ _FUNCTIONS_WITH_TYPE: Final = {
     "todatetimeoffset": (2,),
     **_BIT_FUNCTIONS,
 }
-"""Function that gets the type of its value as an additional last argument -> numbers of its own arguments."""
+"""Function that receives the type of its value as an extra argument -> argument counts allowed in T-SQL."""
 _ARGUMENT_COUNTS: Final = {
     **_FUNCTIONS_WITH_TYPE,
     "datalength": (1,),
     "sql_variant_property": (2,),
     "replicate": (2,),
 }
-"""Function that gets an additional argument here -> numbers of arguments that a query may contain."""
+"""Function to which this module adds an argument -> argument counts allowed in T-SQL."""
 
 
 def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
@@ -450,7 +450,10 @@ def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
-    """Return the type of PARSE or TRY_PARSE, its rewritten second argument. Raises 102 if AS is missing."""
+    """Return the type of PARSE or TRY_PARSE, which the rewritten call names in its second argument.
+
+    Raises 102 if AS is missing.
+    """
     if len(node.expressions) < 2 or not node.expressions[1].is_string:
         raise SqlError(102, ")")
     binder.bind(node.expressions[0])

@@ -27,7 +27,7 @@ FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": 
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
 TWO_DIGIT_YEAR_CUTOFF: Final = 50
-"""Two-digit years from this one on belong to the 20th century, earlier ones to the 21st.
+"""First two-digit year that belongs to the 20th century. Smaller ones belong to the 21st.
 
 Documented [DOC: two digit year cutoff].
 """
@@ -293,7 +293,7 @@ def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 
 
 def _to_datetime_ticks(ticks: int) -> int:
-    """Round to a thousandth of a second and add one.
+    """Round to a millisecond, then add one millisecond.
 
     Rounding to minutes then rounds 29.998 s down and 29.999 s up, as SQL Server does.
     """
@@ -371,7 +371,7 @@ _STYLE_FORMATS: Final[dict[int, tuple[str, str]]] = {
 styles].
 """
 _STYLES_WITH_LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
-"""Styles whose variant with a four-digit year has a number greater by 100."""
+"""Styles of CONVERT that show a four-digit year if 100 is added to the style number."""
 
 
 def format_date(
@@ -409,7 +409,10 @@ def format_date(
 
 
 def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
-    """Return placeholder of a style's format ("y", "mm" …) -> text for the value."""
+    """Return placeholder of a style's format ("y", "mm" …) -> text for the value.
+
+    *long*: a year has four digits.
+    """
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
     is_old_type = kind.name in OLD_DATE_TIME_TYPES

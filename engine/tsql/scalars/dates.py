@@ -417,7 +417,7 @@ def _parse_clock(number: int) -> timedelta:
 
 
 def _make_from_parts(kind: str) -> Callable[..., Scalar]:
-    """Build DATEFROMPARTS or the same function for the type *kind*.
+    """Build DATEFROMPARTS or the corresponding function for the type *kind*.
 
     The function raises 289 for invalid parts.
     """

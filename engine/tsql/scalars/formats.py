@@ -176,7 +176,7 @@ CULTURES: Final = {
     "es-es": ("Español", "dmy", ".", ","),
     "it-it": ("Italiano", "dmy", ".", ","),
 }
-""".NET culture -> language, DATEFORMAT, thousands separator, decimal separator. The documented cultures only."""
+""".NET culture -> language, DATEFORMAT, thousands separator, decimal separator. Only documented cultures."""
 
 _CULTURE_BY_LANGUAGE: Final = {
     "us_english": "en-us",

@@ -134,7 +134,7 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
 
 
 def _unpack_value(row: Scalar, position: Scalar) -> Scalar:
-    """Return the value at *position* in a row of an applied query, given as JSON (form_rewriting.py)."""
+    """Return the value at *position* in *row*: a row of an applied query as JSON (apply_rewriting.py)."""
     if row is None:
         return None
     value = _parse_row(to_text(row))[to_integer(position)]
@@ -295,7 +295,11 @@ _TYPE_BYTES: Final = {
 
 
 def _evaluate_variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
-    """Evaluate SQL_VARIANT_PROPERTY. A value without a known type is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
+    """Evaluate SQL_VARIANT_PROPERTY [DOC: SQL_VARIANT_PROPERTY].
+
+    *wanted*: name of the property. *source*: name of the value's type; without it, the value counts as text
+    or int.
+    """
     if value is None:
         return None
     default_kind = make_nvarchar(len(value)) if isinstance(value, str) else INT

@@ -36,7 +36,7 @@ class JsonNode(Struct, frozen=True):
     """Value in a JSON text: its kind, its position in the text, and its members or elements."""
 
     kind: str
-    """object, array, string, number, true, false or null."""
+    """Kind of the value: object, array, string, number, true, false or null."""
     start: int
     end: int
     items: tuple[tuple[str, JsonNode], ...] = ()
@@ -120,7 +120,7 @@ def parse_json_text(text: str, is_scalar_allowed: bool = False) -> JsonNode:
 class JsonPath(Struct, frozen=True):
     """JSON path. Steps are keys (str) or indexes (int). *strict*: a missing step is an error.
 
-    *appends*: mode append.
+    *appends*: the path begins with `append`.
     """
 
     strict: bool

@@ -25,10 +25,12 @@ def evaluate_like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) ->
 
 
 def find_pattern_position(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Return the position in *text* where the pattern matches after a leading %; None without a match.
+    """Return the position in *text* at which the part of the pattern after a leading % matches.
 
-    The % characters divide a pattern into pieces of fixed length. The leftmost match of each piece is
-    correct, so the search never backtracks and its time is limited.
+    Return 0 for a match without a leading %, and None without a match. The % characters divide a pattern into
+    pieces of fixed length. The leftmost match of each piece is sufficient. Therefore, the search never
+    backtracks and
+    its time is limited.
     """
     first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)

@@ -48,7 +48,7 @@ from engine.tsql.scalars.values import (
 
 
 def compute_operation(operator: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
-    """Evaluate `a sign b` in the type *kind*.
+    """Evaluate *a* *operator* *b* in the type *kind*.
 
     Raises 8115 if the result exceeds the type, 8134 for a division by 0.
     """

@@ -309,4 +309,4 @@ RANGE_CHECKED_FUNCTIONS: Final = frozenset(
 """Functions that raise 8115 or 232 if the result does not fit its type."""
 
 UNORDERED_TYPES: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
-"""Types that GREATEST and LEAST do not accept. Documented [DOC: GREATEST]."""
+"""Types whose values cannot be compared, for example by GREATEST and LEAST. Documented [DOC: GREATEST]."""

@@ -25,7 +25,7 @@ DIVISION_SCALE: Final = 6
 
 FLOAT_DIGITS: Final = 15
 NUMBER_DIGITS_MAX: Final = 18
-"""Maximum digits of a decimal without fractional digits that is stored as a number instead of a text."""
+"""Maximum number of digits of a decimal(p, 0) that is stored as a number. Longer ones are texts."""
 
 INT_RANGES: Final = {
     "bit": (0, 1),
@@ -87,9 +87,10 @@ VARIANT_PREFIX: Final = "sql_variant:"
 
 
 class SqlType(Struct, frozen=True):
-    """Data type. *length* is in characters or bytes, MAX for (max).
+    """Data type of T-SQL.
 
-    *scale* also counts fractional digits of times.
+    *length* is in characters or bytes; UNLIMITED_LENGTH for (max). *scale* also counts fractional digits of
+    times.
 
     *precision* of an int is the digit count of a literal, else 0. *base* is the known type of the value in a
     sql_variant; None if unknown.
@@ -244,7 +245,7 @@ def parse_sql_type(text: str, default_length: int = 30) -> SqlType:
 
 
 def make_variant(kind: SqlType | None) -> SqlType:
-    """Return sql_variant with *kind* as the type of its value; None if that is unknown."""
+    """Return sql_variant whose value has the type *kind*. *kind* is None for an unknown type."""
     if kind is not None and kind.name == "sql_variant":
         return kind
     return SqlType("sql_variant", base=None if kind is None or kind.name == "null" else kind)
@@ -262,6 +263,8 @@ def check_type_size(text: str, item_kind: str, name: str = "", number: int = 1) 
     """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for an invalid length or precision.
 
     The message contains *item_kind* and *name*: "column" and its name, or "type" and the name of the type.
+    *number*:
+    position of the column or parameter, for 2716 and 2750.
     """
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):
@@ -506,7 +509,10 @@ WIDE_DECIMAL_CONTEXT: Final = Context(prec=200)
 
 
 def store_number(number: Decimal, kind: SqlType) -> int | float | str:
-    """Convert a number to the stored form of the type *kind*. All values of a type have a comparable form."""
+    """Convert a number to the stored form of the type *kind*.
+
+    Stored numbers of one type can be compared directly.
+    """
     if kind.is_long:
         return encode_decimal(number)
     return int(number) if number == number.to_integral_value() else float(number)
@@ -533,7 +539,7 @@ def compare_numbers(a: Decimal, b: Decimal) -> int:
 
 
 def clean_text(text: str) -> str:
-    """Return the text with U+FFFD in place of the marks and of unpaired surrogates."""
+    """Return the text with U+FFFD in place of DECIMAL_MARK, DATE_MARK and unpaired surrogates."""
     return remove_marks(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 

@@ -420,7 +420,10 @@ def format_as_type(
     culture: Culture = US_CULTURE,
     wide: bool = False,
 ) -> str:
-    """Convert the value to text by the rules of its type *source*."""
+    """Convert the value to text by the rules of its type *source*.
+
+    *wide*: read binary values as nvarchar.
+    """
     if isinstance(value, bytes):
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()

@@ -1,4 +1,4 @@
-"""Check that XML is well-formed, and normalization of XML as in the type xml [DOC: xml data type]."""
+"""Checks that XML is well-formed, and its normalization as in the type xml [DOC: xml data type]."""
 
 import re
 from typing import Final
@@ -27,7 +27,7 @@ def normalize_xml(text: str) -> str:
 
 
 class XmlChecker:
-    """Checker for well-formed XML, which reads the text once."""
+    """Checker that reads XML once and raises an error if it is not well-formed."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -22,7 +22,7 @@ from msgspec import Struct
 from engine.tsql.scalars.values import Scalar, to_text
 
 NODE_PREFIX: Final = "\ufdd0"
-"""Prefix of a node that nodes() has returned. Paths on such a node begin at its element."""
+"""Prefix of the text of a node that nodes() has returned. Paths on such a text begin at the node's element."""
 
 VARIABLE_REFERENCE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
 """Pattern of a reference to a T-SQL variable in a path."""
@@ -54,9 +54,9 @@ class UnsimulatedPathError(ValueError):
 
 
 class PathStep(Struct, frozen=True):
-    """Step of a path: `name`, `*`, `@name`, `@*`, `.` or `text()`. *inside*: a path in parentheses.
+    """Step of a path: `name`, `*`, `@name`, `@*`, `.`, `text()` or a path in parentheses (*nested_path*).
 
-    *deep*: the step follows `//`.
+    *searches_descendants*: the step follows `//`.
     """
 
     name: str
@@ -74,9 +74,9 @@ class XmlPath(Struct, frozen=True):
 
 
 class PathCondition(Struct, frozen=True):
-    """Condition in square brackets: the path exists or, with a *sign*, compares with *value*.
+    """Condition in square brackets: the path exists or, with *sign*, its value satisfies `path sign value`.
 
-    All *others* must be true too.
+    All conditions in *others* must be true too.
     """
 
     path: XmlPath

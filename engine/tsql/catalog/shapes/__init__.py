@@ -1,4 +1,4 @@
-"""Shapes of all documented views, system tables and table functions: their columns by version.
+"""Columns of all documented views, system tables and table functions, by version.
 
 The text files in this folder define them. A line with # is a comment. An entry begins at the margin: `name
 since: column type, column type since, column type since-until`. The name is in lowercase. A column has a
@@ -89,7 +89,7 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in VIEW_SCHEMAS if name.e
 
 @cache
 def _read_constant_columns() -> dict[str, dict[str, Scalar]]:
-    """Return view -> column -> value that all rows have, from constants.tsv."""
+    """Return view -> column -> value that is the same in all rows, from constants.tsv."""
     entries: dict[str, dict[str, Scalar]] = {}
     for _, views, pairs in list_constant_entries():
         for view in views.split():
@@ -120,7 +120,7 @@ def _parse_value(text: str) -> Scalar:
 
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
-    """Return the columns of a view that have the same value in all rows, with their values."""
+    """Return column -> value for the columns of *view* that have the same value in all rows."""
     columns = {column.name for version in VERSIONS for column in list_columns_in(VIEW_SCHEMAS[view], version)}
     all_entries = {**_read_constant_columns()["*"], **_read_constant_columns().get(view, {})}
     return {name: value for name, value in all_entries.items() if name in columns}
@@ -128,7 +128,10 @@ def find_constant_columns(view: str) -> dict[str, Scalar]:
 
 @cache
 def find_literal_columns(function: str) -> dict[str, Scalar]:
-    """Return the columns that *function* fills with literals, with their values (shapes/literals.tsv)."""
+    """Return column -> value for the columns that the Python function *function* fills with literals.
+
+    Source: shapes/literals.tsv.
+    """
     rows = read_table("engine.tsql.catalog.shapes", "literals.tsv")
     columns = next(row["columns"] for row in rows if row["function"] == function)
     pairs = (pair_text.partition(" ") for pair_text in columns.split(", "))
