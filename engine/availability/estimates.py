@@ -23,7 +23,7 @@ REPORTS_PER_TIMEOUT: Final = 3
 """Number of sp_server_diagnostics reports per health check timeout."""
 
 SERVICE_STOP_CAUSES: Final = frozenset({FailoverCause.STOP_SERVICE, FailoverCause.NOWAIT})
-"""Causes that stop only the service. Heartbeats detect only the loss of a node or of a link."""
+"""Causes that stop only the service. Heartbeats do not detect them, only the loss of a node or link."""
 
 
 class GroupFailoverEstimate(Struct, frozen=True):
@@ -64,7 +64,7 @@ def _divide_by_rate(queue_kb: float, rate_kb_per_s: float) -> float | None:
 
 
 LOG_RATE_MIN_KB_PER_S: Final = 0.01
-"""Rate below which no log counts as moving, because a smoothed rate never becomes 0."""
+"""Rate below which log counts as not moving, because a smoothed rate never becomes 0."""
 
 
 def estimate_failover(world: World, copy: DatabaseCopy, cause: str) -> GroupFailoverEstimate | None:

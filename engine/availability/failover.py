@@ -42,11 +42,11 @@ PRIMARY_NORMAL at the new one.
 LISTENER_ONLINE_S: Final = 1.5
 """Time until the address and network name of the listener are online. The databases open after that.
 
-Derived from the published trace of a planned failover (see above).
+Derived from the same published trace of a planned failover as DATABASES_OPEN_S.
 """
 
 DATABASES_CLOSE_S: Final = 3.0
-"""Time that a healthy primary needs to close its databases. Derived from the same published trace."""
+"""Time that a healthy primary needs to close its databases. Derived from the trace for DATABASES_OPEN_S."""
 
 DURATION_RELATIVE_SD: Final = 0.10
 """Relative standard deviation of durations in repeated runs. Assumed, as for mirroring."""
@@ -80,8 +80,8 @@ def find_ineligibility_reason(
 ) -> LocalizableMessage | None:
     """Return the reason why *server* may not become primary at the cluster's request, or None.
 
-    The former primary may do so, except with forced quorum, because it has the reference copy. A replica that
-    received a failover statement has already been checked.
+    With forced quorum, no replica may. Otherwise the former primary always may, because it has the reference
+    copy. A replica that received a failover statement is not checked again.
     """
     if replicas.is_failover_requested(world, group, server):
         return None
@@ -133,12 +133,12 @@ def _update_failover(world: World, failover: Failover, **changes: FieldOf[Failov
 
 
 def find_running_failover(world: World, copy: DatabaseCopy) -> Failover | None:
-    """Return the running failover of this database, if any."""
+    """Return the running failover of the copy's database, if any."""
     return world.find_running_failover(copy.availability.database_guid)
 
 
 def begin_failover(world: World, guid: int, server: str) -> None:
-    """Let the replica on *server* accept the role. It redoes its log and then opens its databases."""
+    """Let the replica on *server* accept the primary role. It redoes its log and then opens its databases."""
     group = replicas.find_group_config(world, server, guid)
     assert group is not None
     replica_state = world.replicas[server, guid]
@@ -312,11 +312,11 @@ def _build_new_configuration(
 ) -> AvailabilityGroup:
     """Return the configuration that a new primary writes.
 
-    Other copies are not ready until they are synchronized.
+    Copies on other servers are not ready until they are synchronized.
 
-    If the old primary remains primary and cannot open a database, nothing has been committed. Each copy then
-    keeps its readiness. Documented for the loss of a database (KB 2857849), derived for the restart of the
-    group.
+    Exception: the old primary becomes primary again and cannot open a database. Nothing has been committed
+    there. Each copy of this database therefore keeps its readiness. Documented for the loss of a database (KB
+    2857849), derived for the restart of the group.
     """
     copies = replicas.list_group_copies(world, server, group.guid)
     closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}
@@ -428,7 +428,10 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
 
 
 def close_replica(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
-    """Close the replica on *server*: disconnect its clients and stop its log."""
+    """Close the replica on *server*: disconnect its clients and stop its log.
+
+    *pending*: kind of a requested failover that continues; empty if there is none.
+    """
     group = replicas.find_group_config(world, server, guid)
     state = world.replicas.get((server, guid))
     if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):

@@ -64,7 +64,7 @@ def follow_primaries(world: World) -> None:
 
 
 def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
-    """Retry to record lost secondaries in the cluster. Commits of the primary wait until this succeeds."""
+    """Try again to record lost secondaries in the cluster. The primary's commits wait until this succeeds."""
     for copy in replicas.list_group_copies(world, server, guid):
         for peer in copy.availability.lost:
             if copy.availability.get_peer_state(peer) is SyncState.SYNCHRONIZED or _record_readiness(
@@ -160,7 +160,8 @@ def close_connections(world: World, server: str) -> None:
 def continue_without_secondary(world: World, key: Key, server: str) -> None:
     """Let the primary *key* continue without the lost secondary on *server*. [DOC: availability modes].
 
-    Until the cluster has recorded the loss, commits wait, because the secondary might become primary with its log.
+    Until the cluster has recorded the loss, commits wait, because the secondary could still become primary
+    without them.
     """
     peer_state = world.copies[key].availability.get_peer_state(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -399,8 +400,9 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
 def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key, reason: SuspendReason) -> None:
     """Suspend a secondary to which the primary cannot send log.
 
-    The secondary shares no recovery fork with the primary after repeated forced failovers (1408, state 103), because
-    each copy tracks two forks. Or its instance has an older version. [DOC: forced failover; upgrading replicas]
+    After repeated forced failovers, the two copies may share no recovery fork (1408, state 103), because each
+    copy tracks two forks. Or the secondary's instance has an older version. [DOC: forced failover; upgrading
+    replicas]
     """
     _record_readiness(world, primary, secondary[0], False)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
@@ -515,7 +517,7 @@ def apply_removals(world: World, name: str = "") -> None:
 
 
 def _record_departed_copies(world: World, server: str, guid: int) -> None:
-    """Remove copies from the configuration that left the group while their server had no quorum."""
+    """Remove from the configuration the copies that left the group while their server had no quorum."""
     members = {copy.database for copy in replicas.list_group_copies(world, server, guid)}
 
     def is_orphaned(database_place: Place) -> bool:
@@ -564,7 +566,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
 
 
 def remove_copy_from_group(world: World, server: str, database: str, guid: int) -> None:
-    """Set the copy to RESTORING because it leaves the group, and remove it at its primary.
+    """Set the copy to RESTORING because it leaves the group, and remove it from the primary's knowledge.
 
     A partly reverted copy needs a new restore. [DOC: reverting state]
     """

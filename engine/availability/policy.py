@@ -25,8 +25,9 @@ from engine.protocol import errorlog, group_policies, serving, streams
 from engine.protocol.group_policies import FailoverPrecondition, StreamParameters
 
 SYNCHRONOUS_COMPRESSION_TRACE_FLAG: Final = 9592
-"""Trace flag that turns on compression of the log to synchronous secondaries. Since 2016 it is off by
-default. Documented [DOC: tune compression].
+"""Trace flag that turns on compression of the log to synchronous secondaries.
+
+Since 2016 this compression is off by default. Documented [DOC: tune compression].
 """
 
 RECORDED_READY_STATE: Final = "READY"
@@ -347,11 +348,12 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
             redo.suspend_after_redo_error(world, key)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error with which this copy rejects the backup, or 0.
+        """Return the error number with which this copy rejects the backup, or 0.
 
         Secondaries allow log and copy-only backups. They must be synchronizing or synchronized [DOC: active
         secondaries]; the errors without a primary are derived. A secondary of a basic group allows no backup
-        [DOC: basic availability groups]. One that is upgraded before its primary neither [DOC: upgrading replicas].
+        [DOC: basic availability groups]. A secondary that is upgraded before its primary allows no backup
+        either [DOC: upgrading replicas].
         """
         if copy.availability.role is ReplicaRole.RESOLVING:
             return 983 if copy.availability.quorum else 988

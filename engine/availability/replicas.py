@@ -51,7 +51,7 @@ NO_QUORUM_REASON: Final = (
 )
 USER_FAILOVER_REASON: Final = "The state changed because of a user initiated failover."
 SHUTDOWN_REASON: Final = "The state changed because SQL Server is shutting down."
-"""Reason in message 19406, like the constants above.
+"""Reason in message 19406 when SQL Server shuts down. The preceding constants are other reasons.
 
 OFFLINE_REASON was seen in public logs. The other reasons are from memory of SQL Server.
 """
@@ -140,9 +140,9 @@ def list_group_copies(world: World, server: str, guid: int) -> list[DatabaseCopy
 
 
 def find_suspension(world: World, key: Key) -> SuspendReason | None:
-    """Return why data movement of a copy is suspended, or None.
+    """Return the reason why data movement of a copy is suspended, or None.
 
-    SUSPEND at the primary also suspends the connected secondaries: their partner suspended them. [DOC: resume an
+    SUSPEND at the primary also suspends the connected secondaries, with the reason PARTNER. [DOC: resume an
     availability database; DatabaseReplicaSuspendReason]
     """
     copy = world.copies.get(key)
@@ -248,7 +248,7 @@ class AllowedConnections(TypedDict):
 
 
 def compare_version_with_primary(world: World, group: AvailabilityGroup, server: str) -> int:
-    """Return how much later the version of *server* is than that of the primary; negative if it is earlier."""
+    """Return the version of *server* minus the version of the primary; 0 if the primary is unknown."""
     lead = world.instances.get(group.primary)
     return world.instances[server].version - lead.version if lead is not None else 0
 
@@ -256,8 +256,8 @@ def compare_version_with_primary(world: World, group: AvailabilityGroup, server:
 def get_allowed_connections(world: World, key: Key) -> AllowedConnections:
     """Return the allowed connections of the copy as secondary and as primary.
 
-    A basic group has no readable secondary, and an instance with a later version than the primary neither. [DOC: basic
-    availability groups; upgrading replicas]
+    A secondary is not readable in a basic group, or if its instance has a later version than the primary.
+    [DOC: basic availability groups; upgrading replicas]
     """
     guid = world.copies[key].availability.guid
     replica = find_own_replica(world, key[0], guid) if guid is not None else None
@@ -371,7 +371,7 @@ def end_failed_failover_request(world: World, server: str, guid: int) -> None:
 def await_ready_copies(world: World, key: Key) -> None:
     """Let commits of a reopened primary *key* wait for copies that are not synchronized.
 
-    Only copies that the cluster records as ready for failover count.
+    They wait only for copies that the cluster records as ready for failover.
     """
     own_availability = world.copies[key].availability
     group = find_group_config(world, key[0], own_availability.guid or 0)

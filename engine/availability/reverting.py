@@ -11,7 +11,7 @@ from engine.model import DatabaseCopy, DbState, SyncState, World
 from engine.protocol import commits, errorlog, streams
 
 REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
-"""KB of diverged log per second whose pages a secondary copies back from the primary. Assumed: random reads."""
+"""Rate at which a secondary reverts diverged log by copying pages from the primary. Assumed: random reads."""
 
 ROLLBACK_MIN_KB: Final = 25_000.0
 """Smallest rollback that is shown as a revert, in KB. Reverts of small transactions are hardly noticed. [DOC:

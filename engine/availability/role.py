@@ -54,7 +54,7 @@ The failure on an overloaded instance is documented [DOC: automatic failover pro
 
 
 class GroupRole(roles.RoleKind):
-    """Cluster role of an availability group, which hadrres.dll monitors."""
+    """Kind of cluster role for availability groups, which hadrres.dll monitors."""
 
     @override
     def find_problem(self, world: World, role: ClusterRole) -> roles.RoleProblem:

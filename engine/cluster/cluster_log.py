@@ -14,7 +14,7 @@ SERVICE_DOWN_TEXTS: Final = (
     "SQL server service is not alive",
 )
 LOST_DIAGNOSTICS_TEXT: Final = "Failure detected, diagnostics heartbeat is lost"
-"""Text of a resource whose instance sends no diagnostics. SERVICE_DOWN_TEXTS: its service has stopped.
+"""Cluster log text when an instance sends no diagnostics. SERVICE_DOWN_TEXTS: its service has stopped.
 
 [DOC: group health events]
 """

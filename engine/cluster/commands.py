@@ -16,7 +16,7 @@ from engine.model import Cluster, ClusterRole, FieldOf, Node, Resource, Resource
 
 
 def stop_node(world: World, name: str) -> None:
-    """Stop the cluster service in an orderly way. Its vote is no longer counted, and its roles move.
+    """Stop the node's cluster service in an orderly way. Its vote no longer counts, and its roles move.
 
     [DOC: Stop-ClusterNode].
     """
@@ -46,7 +46,10 @@ def has_quorum_without(world: World, name: str) -> bool:
 
 
 def start_node(world: World, name: str, prevent: bool = False) -> None:
-    """Start the cluster service. The node joins a running cluster, or forms one with enough votes."""
+    """Start the cluster service. The node joins a running cluster, or forms one with enough votes.
+
+    *prevent*: start with PreventQuorum, so that the node joins a cluster but never forms one.
+    """
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
         text = build_message(
@@ -191,7 +194,10 @@ HEARTBEAT_THRESHOLD_LIMITS: Final = (3, 120)
 def set_heartbeat_threshold(
     world: World, cluster: str, is_cross_subnet: bool, missed_heartbeats: int, observer: str = ""
 ) -> None:
-    """Set SameSubnetThreshold, or CrossSubnetThreshold if *is_cross_subnet*: the permitted missed heartbeats."""
+    """Set the permitted missed heartbeats: SameSubnetThreshold, or CrossSubnetThreshold.
+
+    *is_cross_subnet* selects CrossSubnetThreshold.
+    """
     minimum, maximum = HEARTBEAT_THRESHOLD_LIMITS
     if not minimum <= missed_heartbeats <= maximum:
         raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
@@ -266,7 +272,8 @@ REMOTE_CALL_FAILED_CODE: Final = build_message("the remote procedure call failed
 def require_majority(world: World, observer: str) -> None:
     """Raise InputError if the node *observer* does not reach a majority of its cluster.
 
-    Its call waits until the node notices the loss of quorum, and then fails. An empty name means any node.
+    The call of a cmdlet waits until the node notices the loss of quorum, and then fails. An empty name means
+    any node.
     """
     if observer and not config.can_write_config(world, observer):
         raise InputError(REMOTE_CALL_FAILED_CODE)
@@ -287,7 +294,10 @@ def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node
 
 
 def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
-    """Return (node of its partition, role). Raise InputError without majority or for an unknown name."""
+    """Return (node of the partition that runs the role, role).
+
+    Raise InputError without majority or for an unknown name.
+    """
     require_majority(world, observer)
     found_role = roles.find_role(world, name, observer)
     if found_role is None:
@@ -458,7 +468,7 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
 
 
 def _require_resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
-    """Return (node of its partition, role, resource).
+    """Return (node of the partition that runs the role, role, resource).
 
     Raise InputError without majority or for an unknown name.
     """

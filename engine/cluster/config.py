@@ -1,4 +1,4 @@
-"""Cluster database: its copies, who may change it, and the states that cmdlets derive from it.
+"""Cluster database: its copies, the right to change it, and the states that cmdlets derive from it.
 
 All nodes of a partition have the same copy. Only a partition with quorum changes it.
 """
@@ -53,10 +53,10 @@ AGENT_KIND: Final = "SQL Server Agent"
 SERVER_RESOURCE_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
 """Kinds of resources that serve the databases of a role.
 
-When such a resource comes online, the whole role is online. Its restart properties apply to the role.
-Documented: the period of 15 minutes [DOC: RestartPeriod], and that a group restarts on its node first [DOC:
-failover for errors on data files]. Known since Failover Cluster Manager 2008: one restart. The documentation
-of the property still has the older value 3.
+When such a resource comes online, the whole role is online. The resource's restart properties apply to the
+role. Documented: the period of 15 minutes [DOC: RestartPeriod], and that a group restarts on its node first
+[DOC: failover for errors on data files]. Known since Failover Cluster Manager 2008: one restart. The
+documentation of RestartThreshold still has the older value 3.
 """
 
 # --- states as cmdlets and Failover Cluster Manager show them --------------------------------------
@@ -319,8 +319,8 @@ def is_witness_reachable(world: World, witness: Witness | None, side_nodes: Coll
 def has_witness_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
     """Return whether the witness votes for *side_nodes*.
 
-    These nodes must reach it, its Paxos tag must not be newer, and no other partition may hold it. A node
-    holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
+    These nodes must reach the witness, its Paxos tag must not be newer, and no other partition may hold it. A
+    node holds a witness by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
     witness = config.witness
     if witness is None or not is_witness_reachable(world, witness, side_nodes):

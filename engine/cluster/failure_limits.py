@@ -31,10 +31,9 @@ def list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
 
 
 UNLIMITED_THRESHOLD: Final = 2**32 - 1
-"""Displayed FailoverThreshold if none is set: the maximum is the number of nodes minus one. As
-RetryPeriodOnFailure: no retry.
+"""FailoverThreshold that cmdlets show if none is set; the number of nodes minus one then applies.
 
-[DOC: FailoverThreshold; RetryPeriodOnFailure]
+As RetryPeriodOnFailure, the same value means no retry. [DOC: FailoverThreshold; RetryPeriodOnFailure]
 """
 
 

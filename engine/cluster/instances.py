@@ -126,8 +126,9 @@ Published as about ten seconds.
 NAME_ONLINE_S: Final = 3.5
 """Time until address and network name are online.
 
-These four times are derived. Sources give 1 to 5 s for each. The values are chosen so that the planned move
-of an idle instance takes the 15 s that the guide measured.
+The times from RESOURCES_OFFLINE_S to NAME_ONLINE_S are derived. Sources give 1 to 5 s for each. The values
+are
+chosen so that the planned move of an idle instance takes the 15 s that the guide measured.
 """
 
 RESTART_DELAY_S: Final = 0.5
@@ -210,7 +211,7 @@ def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
 
 
 class InstanceRole(roles.RoleKind):
-    """Role of a failover cluster instance: shared disks, network name, address, SQL Server and Agent."""
+    """Kind of cluster role for failover cluster instances: disks, name, address, SQL Server and Agent."""
 
     @override
     def find_problem(self, world: World, role: ClusterRole) -> roles.RoleProblem:
@@ -370,7 +371,7 @@ def check_service_started(world: World, name: str, node: str, step: int) -> None
 
 
 def fail_agent(world: World, server: str, noticed_s: float = LOOKS_ALIVE_INTERVAL_S) -> None:
-    """Stop SQL Server Agent. The cluster notices the failure of the Agent of its instance."""
+    """Stop SQL Server Agent. On a clustered instance, the cluster notices this after *noticed_s* seconds."""
     world.update_instance(server, agent_running=False)
     if world.instances[server].clustered:
         world.call_after(noticed_s, "instance.agent", server, False)

@@ -35,7 +35,10 @@ FORCED_QUORUM_TAG_INCREASE: Final = 1_000
 NEWER_TAG_LOG_LINE: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
 )
-"""Line in the cluster log. Known from public logs, except for the second half, which is assumed."""
+"""Cluster log line of a node that finds a newer Paxos tag on the witness.
+
+Known from public logs, except for the second half, which is assumed.
+"""
 
 NodePair = tuple[str, str]
 """Names of two nodes of a cluster."""

@@ -22,7 +22,7 @@ EXIT_PERIOD_S: Final = 3600.0
 """Period in which ungraceful exits of a node are counted. Seen: same blog as QUARANTINE_DURATION_S."""
 
 NODES_PER_QUARANTINED_NODE: Final = 4
-"""At most one in this many nodes, but at least one node, can be in quarantine.
+"""Number of nodes for each node that can be in quarantine. One node can always be in quarantine.
 
 Seen: same blog as QUARANTINE_DURATION_S.
 """

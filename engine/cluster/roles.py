@@ -26,11 +26,11 @@ class RoleProblem(NamedTuple):
     log_lines: tuple[tuple[str, str], ...] = ()
     """(level, text) of the lines that the resource writes into the cluster log."""
     resource: str = ""
-    """Name of the failed resource, if it is not the one that serves the databases."""
+    """Name of the failed resource; empty for the resource that serves the databases."""
 
 
 class RoleKind:
-    """Behavior of the cluster that differs between kinds of roles. Each kind registers itself in KINDS."""
+    """Kind of cluster role: behavior of the cluster that depends on it. Each kind registers in KINDS."""
 
     def find_problem(self, world: World, role: ClusterRole) -> RoleProblem:
         """Return the problem of an unhealthy role; an empty problem if it is healthy."""
@@ -119,7 +119,10 @@ def _find_unchanged_role(world: World, node: str, name: str, step: int) -> Clust
 
 
 def _find_waiting_role(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
-    """Return (node of its partition, role) if the role has not changed since *step*. *node* may be lost."""
+    """Return (node of the partition that runs the role, role) if the role has not changed since *step*.
+
+    *node* may be lost.
+    """
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
         writer_node = (
@@ -216,10 +219,12 @@ def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
 def handle_failure(
     world: World, node: str, role: ClusterRole, reason: str, failed_resource: str = ""
 ) -> None:
-    """Handle a resource that has failed at the owner of its role, as its restart properties say.
+    """Handle a failed resource at the owner of its role, according to the resource's restart properties.
 
-    Restart it there, with the resources that depend on it; or move the role; or leave it failed. SQL Server Agent
-    restarts alone, because no resource depends on it. [DOC: RestartAction; RestartThreshold; RestartPeriod]
+    Restart the resource on this node, with the resources that depend on it; or move the role; or leave the
+    role
+    failed. SQL Server Agent restarts alone, because no resource depends on it. [DOC: RestartAction;
+    RestartThreshold; RestartPeriod]
     """
     kind, resource = (
         KINDS[role.kind],
@@ -504,7 +509,7 @@ def retry_online(world: World, node: str, name: str, step: int) -> None:
 
 
 def can_come_online(world: World, observer: Node, role: ClusterRole, node: str) -> bool:
-    """Return whether the node could run the role. True if it does not respond to *observer*."""
+    """Return whether the node could run the role, or does not respond to *observer*."""
     if not _is_reachable(world, observer, node):
         return True
     kind, is_restart = KINDS[role.kind], role.way == "restart" and node == role.owner

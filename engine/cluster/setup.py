@@ -55,7 +55,7 @@ def install_service_pack(world: World, name: str) -> None:
 
     Instances that run there are down until it is finished.
 
-    Patching passive nodes first interrupts no clients.
+    If passive nodes are patched first, their installation interrupts no clients.
     """
     _require_idle_node(world, name)
     _start_setup(world, name, instances.SERVICE_PACK_SETUP, "setup.patched", CLUSTER_SERVICE_PACK_S)
@@ -246,7 +246,10 @@ def remove_node_from_roles(cluster_roles: Iterable[ClusterRole], name: str) -> t
 
 
 def complete_add_node(world: World, name: str, instance: str) -> None:
-    """Finish the installation of an instance on another node, which then also owns its disks (timer handler)."""
+    """Finish the installation of an instance on another node (timer handler).
+
+    The node becomes a possible owner of the instance's disks.
+    """
     node = world.nodes.get(name)
     if node is None or node.setup != instance:
         return

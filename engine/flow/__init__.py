@@ -1,9 +1,11 @@
 """Flow model: transactions, log, streams, redo, pages and CPU, computed in compiled steps of at most 10 ms.
 
 A *source* is one writable log. Each of its *streams* carries the log to one other copy of the database. A
-commit waits for the awaited streams, for example those of synchronous copies. A *stop condition* (a
-crossing in kernel.py) is a condition of a source or stream, for example an empty redo queue. It is
-*armed* while runs must stop when it holds.
+commit waits for the awaited streams, for example those of synchronous copies. A *stop condition* is a
+condition
+of a source or stream, for example an empty redo queue; kernel.py calls it a crossing. It is *armed* while
+runs
+must stop when it holds.
 
 Guarantees
     The same setups, changes and ticks give the same bits on every machine, however the ticks are divided into
@@ -16,8 +18,7 @@ Guarantees
 
 How it works
     State is a set of numpy arrays: one row for each source, stream, host and link. Setups (setup.py) describe
-    workload and hardware; step_parameters.py turns them into parameters of a step. kernel.py is the step:
-    connections
+    workload and hardware; derive.py turns them into parameters of a step. kernel.py is the step: connections
     think, commit, write log, wait for streams, read pages. Each stage is one implicit update, so rates do not
     depend on the length of the step. advance.py runs ticks, and failover_times.py computes the phases of a
     failover. The kernel is plain Python; `compiled` translates it to C. Forks share the arrays until one fork

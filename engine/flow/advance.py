@@ -1,6 +1,7 @@
 """Functions that advance a flow in time, in compiled steps.
 
-They use the run cache of forks and can start a source in its steady state.
+Results that another fork has computed are taken from the run cache. `warm_start` sets the steady state of a
+source.
 """
 
 from typing import Final
@@ -128,11 +129,12 @@ def collect_arrays(flow: Flow) -> kernel.Arrays:
 
 
 def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
-    """Put populations, pages and queues of a source and its streams into the steady state of their setups.
+    """Set a source and its streams to the steady state of their setups: connections, pages and queues.
 
-    No position decreases. Positions ahead of the redone log increase by the log that is in transit in the
-    steady state. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
-    checkpoint interval.
+    No position decreases. The log in transit and in queues grows to its steady-state amount, counted from the
+    redone log. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
+    checkpoint
+    interval.
     """
     setup, streams = flow.get_source_setup(source), flow.list_source_streams(source)
     idle_flow = Flow.create_empty(flow.steps_per_tick)

@@ -33,8 +33,7 @@ SLOW_JITTER_TIME_SCALE_S = 0.1
 """Time scale of the slow part of a path's jitter. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""Extra redo time per page change for each unit by which the slowdown factor of the mirror's data disk
-exceeds 1. Assumed.
+"""Extra redo time per page change, times (slowdown factor of the mirror's data disk - 1). Assumed.
 
 2% of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
 reading.

@@ -95,15 +95,19 @@ FIXED_PHASE_RELATIVE_SD: Final = 0.05
 PAGE_FLUSH_RELATIVE_SD: Final = 0.08
 AGREEMENT_RELATIVE_SD: Final = 0.25
 ROLE_CHANGE_RELATIVE_SD: Final = 0.10
-"""Relative standard deviation of the role change in repeated runs, as above for other phases. Assumed."""
+"""Relative standard deviation of ROLE_CHANGE_S in repeated runs. Assumed.
+
+The three preceding constants are those of other phases.
+"""
 
 
 class FailoverTimes(Struct, frozen=True):
     """Duration of each phase of one failover in seconds, in the order of the phases.
 
-    During *close_s* the mirror has lost the session, but the witness still sees the principal's process, so
-    the decision waits. *decision_s* begins after that (or at the mirror's detection) and ends when mirror and
-    witness agree. It includes the witness's own detection by ping. The flow model adds the redo.
+    During *close_s* the mirror has lost the session, but the witness still sees the principal's process. The
+    decision must wait. *decision_s* begins after *close_s*, or at the mirror's detection if there is no such
+    wait. It ends when mirror and witness agree, and includes the witness's own detection by ping. The flow
+    model adds the redo.
     """
 
     detection_s: float  # time from the failure to its detection by the mirror; not part of `failover_s`
@@ -127,7 +131,7 @@ def draw_failover_times(
     random_stream: RandomStream,
     timeout_s: float = PARTNER_TIMEOUT_S,
 ) -> FailoverTimes:
-    """Draw the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
+    """Draw the phases of a failover that begins now, to the target of *stream*. The flow is not changed."""
     source, mechanism = flow.get_stream_source(stream), PHASE_PARAMETERS[cause]
     state, close_s = flow.sources[source], _draw_close_s(flow, source, mechanism, random_stream)
     decision_s = 0.0

@@ -33,17 +33,20 @@ RING_STEPS_MIN: Final = 32
 """Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
 
 WHOLE_COLUMN_DIVISOR: Final = 8
-"""Whole columns are read if at least one source in this many is requested. A column of 100 values takes 0.8
-us, a single number 0.05 us. Measured (timeit).
+"""Divisor that decides between two ways to read positions: as whole columns, or as single numbers.
+
+Whole columns are read if at least one source in this many is requested. A column of 100 values takes 0.8 us,
+a
+single number 0.05 us. Measured (timeit).
 """
 
 _RUN_ARRAY_NAMES: Final = ("sources", "streams", "hosts", "links", "history", "clock")
-"""Attributes that a run changes."""
+"""Names of the arrays of `Flow` that change while time advances."""
 
 RUN_ARRAYS: Final = frozenset(_RUN_ARRAY_NAMES)
 SOURCE_ARRAYS: Final = frozenset({"sources"})
 STREAM_ARRAYS: Final = frozenset({"streams", "history"})
-"""Attributes that change if only a stream changes."""
+"""Names of the arrays of `Flow` that change if only a stream changes."""
 
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
 _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
@@ -83,7 +86,8 @@ class Flow:
     def create_empty(cls, steps_per_tick: int = 1) -> Flow:
         """Return a flow without sources.
 
-        The flow increases its steps per tick of 10 ms automatically if a workload is too fast for one.
+        *steps_per_tick* is the minimum number of steps per tick of 10 ms. It increases automatically if a
+        workload needs shorter steps.
         """
         return cls(steps_per_tick)
 
@@ -567,7 +571,7 @@ _DIGEST_ARRAY_NAMES: Final = (
 
 
 _SETUP_ARRAY_NAMES: Final = ("source_params", "stream_params", "host_of", "place")
-"""Attributes that are replaced when a setup changes."""
+"""Names of the arrays of `Flow` that are replaced when a setup changes."""
 
 
 def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:

@@ -298,7 +298,7 @@ HEADROOM = 1.01  # factor for rounding errors on the maximum log of several step
 
 
 class Arrays(NamedTuple):
-    """All arrays of a step, with one row per source, stream, instance or link. The columns are listed above."""
+    """All arrays of a step, with one row per source, stream, instance or link. Constants name the columns."""
 
     sources: Table
     source_params: Table
@@ -332,7 +332,7 @@ HELD = PASSED + 1  # second column after the counters: 1 if an armed crossing ho
 
 @inside
 def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) -> float:
-    """Return the log position *steps* ago from a ring, interpolated linearly.
+    """Return the log position of row *i* in a ring, *steps* before *step_number*, interpolated linearly.
 
     The ring's length is a power of two.
     """
@@ -352,9 +352,12 @@ def fade(x: float) -> float:
 def flush_backlog(
     backlog: float, block: float, per_block: float, max_kb: float, crowd: float, per_two_crowd: float
 ) -> float:
-    """Return the KB that one log device writes in a step.
+    """Return the KB that one log device writes in a step, at most *max_kb*.
 
-    The model is the fluid approximation of an M/M/1 queue with group commit. The step is implicit.
+    *backlog*: log to write, in KB. *block*: size of a log block; *per_block*: blocks per KB. *crowd*:
+    (connections - 1) / connections. *per_two_crowd*: 0.5 / *crowd*. The model is the fluid approximation of
+    an
+    M/M/1 queue with group commit. The step is implicit.
     """
     beta = max_kb * per_block
     if crowd <= 0.0:  # a single connection never waits for its own earlier block
@@ -367,7 +370,7 @@ def flush_backlog(
 
 @inside
 def draw(state: Table, j: int) -> float:
-    """Return the stream's next random number in [0, 1) (Lehmer generator, 31 bits, exact in doubles)."""
+    """Return the next random number of stream *j* in [0, 1) (Lehmer generator, 31 bits, exact in doubles)."""
     noise = (int(state[j, NOISE]) * 16807) % 2147483647
     state[j, NOISE] = noise
     return noise / 2147483647.0
@@ -375,7 +378,7 @@ def draw(state: Table, j: int) -> float:
 
 @inside
 def operate(state: Table, params: Table, i: int, room: float, dt: float) -> float:
-    """Return the KB of log that the long operation writes in this step.
+    """Return the KB of log that the long operation of source *i* writes in this step, at most *room*.
 
     One thread runs a batch, then waits for its commit.
     """
@@ -395,9 +398,9 @@ def operate(state: Table, params: Table, i: int, room: float, dt: float) -> floa
 def write_log(
     state: Table, params: Table, i: int, hosts: Table, h: int, known_kb: float, work: Table, dt: float
 ) -> None:
-    """Advance the connections by one stage. Connections after their CPU stage write log.
+    """Advance the connections of source *i* by one stage, then flush log to the disk of instance *h*.
 
-    Then flush log to the disk.
+    Connections that have finished their CPU stage write log.
     """
     leaving = state[i, THINKING] * params[i, THINK_OUT]
     want = state[i, QUEUED] + leaving
@@ -466,7 +469,10 @@ def write_pages(
     generated: float,
     dt: float,
 ) -> None:
-    """Let a run of sources that are equal to *i* dirty pages and write pages at checkpoints."""
+    """Update the dirty pages of equal sources, and write pages at checkpoints.
+
+    The work rows *first_row* to *end_row* - 1 belong to sources that are equal to source *i*.
+    """
     touches = work[TOUCHES, i]
     thinned = 1.0 + touches * params[i, HOT_INVERSE]
     every_s = params[i, CHECKPOINT_EVERY_S]
@@ -489,9 +495,10 @@ def write_pages(
 
 @inside
 def disturb(state: Table, params: Table, j: int, sent_kb: float, dt: float) -> float:
-    """Update the random delays of a link in this step. Return the jitter, in steps.
+    """Update the random delays of stream *j* in this step. Return the jitter, in steps.
 
-    Jitter is the variation of a packet's delay. A lost packet stalls the link until it is sent again.
+    Jitter is the variation of a packet's delay. A lost packet stalls the stream until the packet is sent
+    again.
     """
     jitter = 0.0
     if params[j, JITTER_STEPS] > 0.0:
@@ -529,7 +536,7 @@ def carry_log(
     known_kb: float,
     dt: float,
 ) -> None:
-    """Send the log of a stream from instance *h* to *m*, harden it, and update the acknowledged position."""
+    """Send the log of stream *j* from instance *h* to *m*, harden it, update the acknowledged position."""
     slot = step_number & (history.shape[2] - 1)
     sent = state[j, SENT] + may_send
     state[j, SENT] = sent
@@ -557,7 +564,7 @@ def carry_log(
 
 @inside
 def commit(state: Table, params: Table, i: int, acknowledged: float, dt: float) -> None:
-    """Acknowledge the commits that the hardened log now covers."""
+    """Acknowledge the commits of source *i* that the hardened log now covers."""
     generated = state[i, GENERATED]
     before = state[i, DURABLE]
     durable = state[i, FLUSHED] if params[i, DELAYED] == 0.0 else generated
@@ -610,7 +617,10 @@ def write_target_pages(
     share: float,
     dt: float,
 ) -> None:
-    """Let the targets of a run of streams that are equal to *j* write the pages that redo has changed."""
+    """Write pages that redo has changed, for the targets of equal streams.
+
+    The work rows *first_row* to *end_row* - 1 belong to streams that are equal to stream *j*.
+    """
     touches = work[TARGET_TOUCHES, j]
     most = params[j, TARGET_PAGES] * share
     if params[j, CONTINUOUS] > 0.0:
@@ -650,9 +660,9 @@ def spend_cpu(
     dt: float,
     hz: float,
 ) -> None:
-    """Compute the messages of a stream in this step and their CPU time at both ends.
+    """Compute the messages of stream *j* in this step and their CPU time at both ends.
 
-    Commits at random times share messages.
+    Commits that occur at random times during one log write share a message.
     """
     messages = 0.0
     rate = sent_kb * hz
@@ -801,7 +811,7 @@ def add_to_hosts(
 
 @inside
 def share_hosts(hosts: Table, dt: float, hz: float) -> None:
-    """Compute the share of its demand that each instance can meet, for workers, processors and disks."""
+    """Compute the share of the demand for workers, processors and disks that each instance can meet."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
@@ -977,7 +987,7 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
 
 @inside
 def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
-    """Harden the log that a target without a session has received.
+    """Harden the log that the target of stream *j* has received, although it has no session.
 
     Nothing is in transit, and nothing is acknowledged.
     """
@@ -993,7 +1003,7 @@ def finish_received(state: Table, params: Table, j: int, history: Cube, step_num
 
 @inside
 def smooth(state: Table, i: int, total: int, totals: int, value: float) -> None:
-    """Update the smoothed rate of a total from its change since the last sample, and store the new sample."""
+    """Update the smoothed rate of a total in row *i* from its new sample *value*, and store the sample."""
     rate = (value - state[i, totals + total]) / LOOK_S
     state[i, totals + total] = value
     state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
@@ -1036,7 +1046,7 @@ def update_rates(flow: Arrays) -> None:
 
 @inside
 def source_is_sound(state: Table, params: Table, i: int) -> bool:
-    """Return whether a source balances: connections add up, counts are not negative, values are finite."""
+    """Return whether source *i* balances: connections add up, counts are not negative, values are finite."""
     total = 0.0
     for column in range(SOURCE_COLUMNS):
         total += state[i, column]
@@ -1066,7 +1076,7 @@ def slack_kb(position_kb: float) -> float:
 
 @inside
 def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bool:
-    """Return whether a stream balances: its log positions are in the right order, and all values are finite."""
+    """Return whether stream *j* balances: its log positions are in the right order, all values are finite."""
     total = 0.0
     for column in range(STREAM_COLUMNS):
         total += state[j, column]
@@ -1084,7 +1094,10 @@ def stream_is_sound(state: Table, params: Table, j: int, generated: float) -> bo
 
 @inside
 def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Return the crossings that hold now for a source. Its log before position *reuse* may be overwritten."""
+    """Return the stop conditions (crossings) that hold now for source *i*, as bits.
+
+    The source's log before position *reuse* may be overwritten.
+    """
     held = 0
     if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
@@ -1095,13 +1108,19 @@ def source_crossed(state: Table, params: Table, i: int, reuse: float) -> int:
 
 @entry
 def stream_crossings(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Return the crossings that hold now for a stream. Its source has hardened log up to *flushed*."""
+    """Return the stop conditions (crossings) that hold now for stream *j*, as bits.
+
+    The stream's source has hardened log up to *flushed*.
+    """
     return stream_crossed(state, params, j, flushed, block_kb)
 
 
 @inside
 def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb: float) -> int:
-    """Return the crossings that hold now for a stream, like `stream_crossings`, which only Python calls."""
+    """Return the stop conditions that hold now for stream *j*, like `stream_crossings`.
+
+    The step calls this function; Python calls `stream_crossings`.
+    """
     held = 0
     carrying = params[j, CARRYING] > 0.0
     if state[j, HARDENED] - state[j, REDONE] <= SMALL_KB and (
@@ -1115,9 +1134,9 @@ def stream_crossed(state: Table, params: Table, j: int, flushed: float, block_kb
 
 @inside
 def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
-    """Return the armed crossings that hold now for a source.
+    """Return the armed stop conditions (crossings) that hold now for source *i*, as bits.
 
-    Its log before position *reuse* may be overwritten.
+    The source's log before position *reuse* may be overwritten.
     """
     armed = int(state[i, SOURCE_ARMED])
     return source_crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
@@ -1127,7 +1146,7 @@ def source_held(state: Table, params: Table, i: int, reuse: float) -> int:
 def stream_held(
     sources: Table, source_params: Table, streams: Table, stream_params: Table, place: NumberTable, j: int
 ) -> int:
-    """Return the armed crossings that hold now for stream *j*."""
+    """Return the armed stop conditions (crossings) that hold now for stream *j*, as bits."""
     armed = int(streams[j, STREAM_ARMED])
     if armed == 0 or stream_params[j, STREAM_ACTIVE] == 0.0:
         return 0
@@ -1138,7 +1157,10 @@ def stream_held(
 
 @inside
 def has_held_crossing(flow: Arrays) -> bool:
-    """Return whether any armed crossing holds. Only the first source or stream of each group is checked."""
+    """Return whether an armed stop condition (crossing) holds anywhere.
+
+    Only the first source or stream of each group is checked.
+    """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1157,7 +1179,10 @@ def has_held_crossing(flow: Arrays) -> bool:
 
 @inside
 def any_held(flow: Arrays) -> bool:
-    """Return whether any armed crossing holds. Unlike `has_held_crossing`, check each source and stream."""
+    """Return whether an armed stop condition (crossing) holds anywhere.
+
+    Unlike `has_held_crossing`, check each source and stream.
+    """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     for i in range(sources.shape[0]):
@@ -1179,7 +1204,10 @@ def note_crossings(
     of_sources: Numbers,
     of_streams: Numbers,
 ) -> bool:
-    """Store the armed crossings that hold now, by source and by stream. Return whether any holds."""
+    """Store the armed stop conditions (crossings) that hold now, by source and by stream.
+
+    Return whether any holds.
+    """
     found = 0
     for i in range(sources.shape[0]):
         of_sources[i] = source_held(sources, source_params, i, sources[i, REUSE])
@@ -1246,7 +1274,7 @@ def read_stream(
 
 @inside
 def compares(value: float, sign: int, level: float) -> bool:
-    """Return whether *value* compares to *level* as *sign* (an index into `SIGNS`) demands."""
+    """Return whether *value* compares to the threshold *level* as *sign* (an index into `SIGNS`) demands."""
     if sign == LESS:
         return value < level
     if sign == NOT_MORE:
@@ -1260,7 +1288,7 @@ def compares(value: float, sign: int, level: float) -> bool:
 
 @inside
 def has_passed_level(flow: Arrays) -> bool:
-    """Return whether the result of any watched level differs from its last result."""
+    """Return whether the result of any watched threshold (level) differs from its last result."""
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
     host_of, place, hosts = flow.host_of, flow.place, flow.hosts
@@ -1400,7 +1428,7 @@ def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
 
 @inside
 def find_alike(flow: Arrays, exactly: bool) -> None:
-    """Group equal sources with equal streams; see `sources_alike`."""
+    """Group equal sources that have equal streams; see `sources_alike`."""
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     place = flow.place
@@ -1433,7 +1461,7 @@ def find_alike(flow: Arrays, exactly: bool) -> None:
 
 @inside
 def note_runs(places: NumberTable, count: int) -> None:
-    """Store the first number of each group, and the runs of neighbors in the same group."""
+    """Store the first number of each group, and each series of consecutive numbers in one group."""
     groups = 0
     runs = 0
     for number in range(count):
@@ -1518,7 +1546,7 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """Return whether *steps* steps cannot fill any log in a group with different reuse positions."""
+    """Return whether no log can fill up within *steps* steps, in groups with different reuse positions."""
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:
@@ -1554,12 +1582,14 @@ def advance(
 ) -> int:
     """Run at most *ticks* ticks and return the number of ticks that ran.
 
-    A run stops after the tick at which an armed crossing holds, and at the whole second at which the result
-    of a level changes. A result of -1 - number means that this source or stream does not balance, which is a
-    defect of this program. Streams are counted after the sources. Every *sample_interval* ticks of the clock
-    (0: never), all counters are appended to the samples. *source_work* and the three arrays after it are
-    scratch space. So is *counters*, except PASSED (a level changed at the last tick) and HELD (an armed
-    crossing holds at the end).
+    A run stops after the tick at which an armed stop condition (crossing) holds. It also stops at the whole
+    second at which the result of a threshold (level) changes. A result of -1 - number means that this source
+    or
+    stream does not balance, which is a defect of this program. Streams are counted after the sources. Every
+    *sample_interval* ticks of the clock (0: never), all counters are appended to the samples. *source_work*
+    and
+    the three arrays after it are scratch space. So is *counters*, except PASSED (a threshold changed at the
+    last tick) and HELD (an armed stop condition holds at the end).
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,

@@ -1,4 +1,7 @@
-"""Database on one server with its mirror on another, as the papers measure and the planner assumes."""
+"""Mirrored database: a principal on one server and its mirror on another.
+
+The Microsoft white papers measure this setup, and the planner assumes it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class MirroringSetup(Struct, frozen=True):
 
     @property
     def mode(self) -> SafetyMode:
-        """Return the safety mode of the pair."""
+        """Return the safety mode of the session."""
         return (
             SafetyMode.NONE
             if self.stream is None

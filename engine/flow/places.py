@@ -53,12 +53,12 @@ def build_placement(sources: SourceSetups, streams: StreamSetups, old_hosts: Arr
 
 
 def get_source_placement(setup: SourceSetup | None) -> object:
-    """Return the parts of a source's setup that determine the layout."""
+    """Return the values of a source's setup that determine its placement."""
     return setup and (setup.host, setup.site)
 
 
 def get_stream_placement(stream: tuple[int, StreamSetup] | None) -> object:
-    """Return the parts of a stream's setup that determine the layout."""
+    """Return the values of a stream's setup that determine its placement."""
     if stream is None:
         return None
     source, setup = stream

@@ -19,7 +19,7 @@ def find_free_number(setups: tuple[object, ...]) -> int:
 
 
 def replace_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
-    """Return the setups with *changes* applied, which are keyed by number."""
+    """Return the setups after *changes* (number -> new setup)."""
     new_setups = list(setups)
     for number, setup in changes.items():
         new_setups[number] = setup
@@ -67,7 +67,10 @@ def adopt_steady_row(
 
 
 def reset_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """Set the last sample to the extrapolated values of *since_look_s* ago, so that smoothed rates continue."""
+    """Reset the last sample of each total in row *s*, so that the smoothed rates continue unchanged.
+
+    The sample is extrapolated back by *since_look_s*, the time since it was taken.
+    """
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 

@@ -1,7 +1,8 @@
-"""Cache of a flow's runs for its forks, so that forks with the same history compute each run only once.
+"""Cache of the runs of a flow, so that forks with the same history compute each run only once.
 
 The key of a state is the list of changes to the flow, in order, and the number of ticks after the last
-change. The same changes and ticks give the same bits, however the run is divided.
+change.
+The same changes and ticks give the same bits, however the run is divided.
 """
 
 import hashlib
@@ -74,9 +75,10 @@ class RunCache:
     def find_run(
         self, history_id: int, ticks_since_change: int, ticks: int
     ) -> tuple[int, CachedState] | None:
-        """Return (end tick, state) of a stored run of at most *ticks* from *ticks_since_change*, or None.
+        """Return (end tick, state) of a stored run from *ticks_since_change*, or None.
 
-        Ticks count from the last change of the history.
+        The run takes *ticks* ticks, or ends earlier at a stop condition. All ticks count from the last change
+        of the history.
         """
         end_tick = ticks_since_change + ticks
         for stop in self._stops.get(history_id, ()):

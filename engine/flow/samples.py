@@ -79,14 +79,15 @@ class Samples:
     def read_entries(self, first_entry: int, sources: Array, streams: Array) -> Array:
         """Return all `COUNTERS` of the entries from *first_entry* on.
 
-        *sources* and *streams* contain the number of a source and of a stream for each entry; -1 gives zeros.
+        For each entry, *sources* and *streams* give the number of the source and of the stream to read; -1
+        gives zeros.
         """
         return np.hstack(
             [self.sources.read_entries(first_entry, sources), self.streams.read_entries(first_entry, streams)]
         )
 
     def count_common_entries(self, other_samples: Samples) -> int:
-        """Return the number of first entries that are certainly equal in both samples."""
+        """Return the number of leading entries that are certainly equal in both samples."""
         if other_samples is self:
             return self.count
         return min(
@@ -105,13 +106,13 @@ class Samples:
         return beginning
 
     def reserve_entries(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
-        """Return writable views of the buffers for *entries* more entries: of sources and of streams."""
+        """Return writable views (sources, streams) of the buffers for *entries* more entries."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
         return self.sources.reserve_entries(entries, sources), self.streams.reserve_entries(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
-        """Record the entries after *start_tick*, up to *end_tick*, whose values the reserved views contain."""
+        """Record that the reserved views now contain the entries after *start_tick*, up to *end_tick*."""
         first, last = start_tick // self.every + 1, end_tick // self.every
         if first > last:
             return
@@ -192,7 +193,7 @@ class SampleTable:
         return entries
 
     def count_common_entries(self, other_table: SampleTable) -> int:
-        """Return the number of first entries that are certainly equal in both tables."""
+        """Return the number of leading entries that are certainly equal in both tables."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         block_limit = min(len(self._packed), len(other_table._packed))
         return ENTRIES_PER_BLOCK * next(
@@ -263,7 +264,7 @@ class SampleTable:
         return np.zeros((ENTRIES_PER_BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
-        """Return the items of a compressed group (at most ITEMS_PER_GROUP), in the order entry, item, counter."""
+        """Return a compressed group (at most ITEMS_PER_GROUP items) as an array (entry, item, counter)."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
         return flat.reshape(self._counters, -1, ENTRIES_PER_BLOCK).transpose(2, 1, 0)
 
@@ -371,7 +372,7 @@ class StreamReading(Struct, frozen=True):
 
 
 class SourceTotals(Struct, frozen=True):
-    """Totals since the source was added. The difference between two totals gives an exact mean."""
+    """Totals of one source since it was added. The difference between two totals gives an exact mean."""
 
     transactions: float
     generated_kb: float
@@ -382,7 +383,7 @@ class SourceTotals(Struct, frozen=True):
 
 
 class StreamTotals(Struct, frozen=True):
-    """Totals since the stream was added."""
+    """Totals of one stream since it was added."""
 
     sent_kb: float
     redone_kb: float

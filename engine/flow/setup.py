@@ -1,4 +1,4 @@
-"""Setups of sources and streams of log as frozen data: hardware, workload, link and switches."""
+"""Setups of sources and streams of log as frozen data: hardware, workload, link and options."""
 
 from enum import IntFlag
 from typing import Final
@@ -103,7 +103,7 @@ class ServerHardware(Struct, frozen=True):
 
 
 class Threshold(Struct, frozen=True):
-    """Comparison of a counter with a value. A run stops at the whole second at which its result changes."""
+    """Comparison of a counter with a value. A run stops at the whole second at which the result changes."""
 
     number: int
     """Number of the source or stream whose counter is compared."""
@@ -227,7 +227,7 @@ CLUSTERED_REBUILD_LOG_KB: Final = 17.5 * GB_KB
 """Log of the ONLINE rebuild of a large clustered index. Fitted: the send queue drains in 220 s [WP fig. 3]."""
 
 CLUSTERED_REBUILD_KB_PER_S: Final = 30_000.0
-"""Log rate of the rebuild that sorting and copying rows allow. The log device is slower. Assumed."""
+"""Maximum log rate of the rebuild, limited by sorting and copying rows. Assumed. The log device is slower."""
 
 NONCLUSTERED_REBUILD_LOG_SHARE: Final = 0.25
 """Log of a nonclustered index relative to a clustered index: it contains keys instead of rows. Assumed."""
@@ -266,7 +266,7 @@ def build_index_operation(size: float = 1.0, clustered: bool = True, online: boo
 
 
 def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
-    """Return a bulk load of *rows* rows in one stream, with a commit after each *batch_rows* rows.
+    """Return a bulk load of *rows* rows by one thread, with a commit after each *batch_rows* rows.
 
     Raise ValueError for empty batches.
     """

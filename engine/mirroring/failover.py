@@ -152,7 +152,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
 def _find_refusal_reason(world: World, mirror: DatabaseCopy) -> str:
     """Return the reason why the mirror may no longer fail over automatically.
 
-    The result is empty if it may, or if the witness merely cannot agree yet.
+    The result is empty if the mirror may fail over, or if only the agreement of the witness is still missing.
     """
     if mirror.mirroring.redo_failed:
         return build_message("redo failed on {server}", server=mirror.server)
@@ -368,7 +368,7 @@ def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb:
 
 
 def _record_lost_commits(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
-    """Record the acknowledged commits that the new principal lacks as lost."""
+    """Record as lost the acknowledged commits that the new principal lacks."""
     committed_kb, hardened_kb = (
         streams.get_committed_kb(world, old_principal),
         world.flow.read_stream_positions(stream).hardened_kb,

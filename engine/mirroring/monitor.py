@@ -71,10 +71,7 @@ BUFFER_INITIAL_ROWS: Final = 16
 
 
 class _RowBuffer:
-    """Append-only array of rows, which several `MonitorRows` share.
-
-    Each of them knows how many rows belong to it.
-    """
+    """Append-only array of rows, which several `MonitorRows` share. Each of them uses a range of the rows."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = np.zeros(max(BUFFER_INITIAL_ROWS, 2 * len(rows)), dtype=ROW_DTYPE)
@@ -286,7 +283,7 @@ def _measure_principal(
 def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the log that the principal considers unsent, in KB.
 
-    Without a mirror, this is all log that it lacks.
+    While the mirror is disconnected, this is all log that the mirror lacks.
     """
     flow = world.flow
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
@@ -317,7 +314,7 @@ def _find_last_known_kb(world: World, copy: DatabaseCopy) -> float:
 def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tick:
     """Return the time at which the oldest unsent log was written.
 
-    It lies between the last row whose log had ended by then and the next row.
+    It is interpolated between two rows: the last row whose log ends before the unsent log, and the next row.
     """
     head_kb = row.end_of_log_kb - row.unsent_kb
     if row.unsent_kb < 1.0:

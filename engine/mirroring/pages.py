@@ -65,7 +65,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
 
 
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
-    """Return whether the page can be repaired, and another copy that may supply it is intact there."""
+    """Return whether the page can be repaired and is intact in another copy that may supply it."""
     sources = group_policies.get_policy(copy).find_page_sources(world, copy)
     return _is_intact(world, copy.database, page, sources) and page not in UNREPAIRABLE_PAGES
 
@@ -137,10 +137,9 @@ def start_checkdb(
 ) -> statements.PendingStatement:
     """Execute DBCC CHECKDB of a database or a snapshot.
 
-    Raise 954 on a mirror, 823 if the data volume has failed.
-
-    A mirror can be checked through a snapshot. The check reads every page once, so it takes as long as a
-    backup of the same data. Derived.
+    Raise 954 on a mirror, 823 if the data volume has failed. A mirror can be checked through a snapshot. The
+    check reads every page once, so it takes as long as a backup of the same data. Derived. *quiet*: with
+    NO_INFOMSGS.
     """
     statements.use_database(world, server, database)
     copy = _find_checked_copy(world, server, database)

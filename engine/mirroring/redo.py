@@ -309,7 +309,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Advance the session toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
+    """Advance the session toward SYNCHRONIZED when at most one log block remains unsent (flow handler)."""
     source, mirror = world.flow.get_stream_source(stream), world.streams[stream]
     if mirror is None:
         return

@@ -67,7 +67,10 @@ def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
 
 
 def mark_copy_stopped(world: World, key: Key) -> None:
-    """Change the state of a copy whose instance or log is lost, without an event, because no server sees it."""
+    """Change the mirroring state of a copy whose instance or log is lost.
+
+    No event is emitted, because no server sees the change.
+    """
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
     new_mirror_state = NEXT_STATE[copy.mirroring.state, StateChangeCause.STOPPED]
@@ -76,7 +79,7 @@ def mark_copy_stopped(world: World, key: Key) -> None:
 
 
 def set_mirroring_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
-    """Set the copy's mirroring state and emit the event.
+    """Set the copy's mirroring state and emit an event with the old and the new state.
 
     Only `apply_state_change` and a new session use this.
     """
@@ -171,7 +174,7 @@ def get_state_id(copy: DatabaseCopy) -> int:
 
 
 def set_trace_state(world: World, key: Key, new_state_id: int) -> None:
-    """Set the trace state of the copy to *new_state_id*. Emit the state change event if it differs."""
+    """Set the trace state of the copy to *new_state_id*. If it has changed, emit the state change event."""
     old_trace = world.copies[key].mirroring.trace
     if old_trace == new_state_id:
         return

@@ -399,7 +399,10 @@ PARTNER_CHECK_INTERVAL_S: Final = 0.1
 
 
 def on_recovered(world: World, key: Key) -> None:
-    """Decide the state of a copy after its recovery at an instance start. It depends on reachable servers."""
+    """Decide the state of a copy after its recovery at an instance start.
+
+    The state depends on the servers that the instance can reach.
+    """
     server, database = key
     copy = world.copies[key]
     contact = quorum.get_contact(world, copy.mirroring.guid, server, copy.mirroring.partner)

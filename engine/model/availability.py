@@ -75,7 +75,7 @@ class SuspendReason(IntEnum):
 
 
 class Replica(Struct, frozen=True, kw_only=True, gc=False):
-    """Configuration of a replica by CREATE or ALTER AVAILABILITY GROUP."""
+    """Configuration of a replica, set by CREATE or ALTER AVAILABILITY GROUP."""
 
     server: str
     endpoint_url: str
@@ -85,9 +85,9 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """Timeout of the connection between this replica, when it is a secondary, and the primary."""
     backup_priority: int = 50
     primary_connections: str = "ALL"
-    """ALL or READ_WRITE."""
+    """ALLOW_CONNECTIONS of PRIMARY_ROLE: ALL or READ_WRITE."""
     secondary_connections: str = "NO"
-    """NO, READ_ONLY or ALL."""
+    """ALLOW_CONNECTIONS of SECONDARY_ROLE: NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_write_routing_url: str | None = None
     """Address to which secondaries redirect read-write connections while this replica is primary (since
@@ -230,9 +230,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     peers: tuple[tuple[str, SyncState], ...] = ()
     """Primary: state of the copy on each secondary, as the primary knows it."""
     lost: tuple[str, ...] = ()
-    """Primary: lost secondaries that the cluster database still records as ready. Commits wait until it no
-    longer does.
-    """
+    """Primary: lost secondaries that the cluster database still records as ready. Commits wait meanwhile."""
     closing: tuple[tuple[str, float], ...] = ()
     """Primary: secondaries that have almost caught up, with the log position at which they become
     SYNCHRONIZED.

@@ -1,4 +1,4 @@
-"""Client applications, availability of databases, and the fault ledger."""
+"""Client applications, availability of databases, and faults."""
 
 from msgspec import Struct
 
@@ -28,7 +28,10 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     login_timeout_s: float = 15.0
     """Connect Timeout of the connection string."""
     driver: str = ""
-    """Name of its driver (engine/protocol/drivers.py); empty means the documented algorithm for mirroring."""
+    """Name of the application's driver (engine/protocol/drivers.py).
+
+    Empty means the documented algorithm for mirroring.
+    """
     command_timeout_s: float | None = None
     """Command timeout. 0 means no timeout, None means the default of the driver."""
     reconnects: bool = True
@@ -48,9 +51,7 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     """Time at which the current login began."""
     epoch: int = 0
     no_partner_at: str | None = None
-    """Server at which the driver connected as to a partner and learned that it has none; set after this was
-    logged.
-    """
+    """Server that the driver contacted as failover partner, but that has no partner; set after logging."""
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
@@ -75,7 +76,7 @@ class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Results of the connections of an external program. Conditions of scenarios read them."""
+    """Statistics of the connections of an external program, which conditions in scenarios can test."""
 
     logins: int = 0
     """Number of accepted logins."""
@@ -98,7 +99,7 @@ class Program(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
-    """Row of the fault ledger: a fault with its times, and the evidence of its effect.
+    """Fault with its times and the evidence of its effect; a row of the fault ledger.
 
     Its times are: requested, active, effective, reverted.
     """
@@ -117,7 +118,7 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):
-    """Downtime, unprotected time and losses of one database, in ticks.
+    """Downtime and unprotected time of one database, in ticks, and its lost transactions.
 
     The protocol updates it at every change.
     """

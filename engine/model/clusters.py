@@ -19,7 +19,7 @@ class ResourceState(StrEnum):
 
 
 class Witness(Struct, frozen=True, kw_only=True, gc=False):
-    """Witness of a cluster, which has a vote of its own."""
+    """Witness of a cluster. It has its own vote."""
 
     kind: str
     """File Share Witness, Physical Disk or Cloud Witness."""
@@ -43,7 +43,7 @@ class Resource(Struct, frozen=True, kw_only=True, gc=False):
     started: bool = False
     """True if the resource alone was brought online while its role is offline."""
     restart_action: int = 2
-    """RestartAction after a failure: 0 no restart, 1 restart without failover, 2 restart, then failover."""
+    """RestartAction after a failure. 0: no restart; 1: restart, no failover; 2: restart, then failover."""
     restart_threshold: int = 1
     """RestartThreshold: maximum number of restarts on the same node within the restart period."""
     restart_period_ms: int = 900_000
@@ -76,7 +76,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     why: str = ""
     """Reason why the role is not online; empty while it is online or the reason is unknown."""
     tried: tuple[str, ...] = ()
-    """Nodes that could not bring it online since it was last online."""
+    """Nodes that have failed to bring the role online since it was last online."""
     way: str = ""
     """Kind of the role's current transition: "restart" (on the same node), "failover", "move" (by a person)
     or "stop". "exhausted" means that it stays failed after too many failovers. Empty otherwise.
@@ -88,7 +88,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
-    """Cluster database. Each node has a copy. All copies in one partition are equal."""
+    """Content of the cluster database. Each node has a copy. All copies in one partition are equal."""
 
     epoch: int = 1
     """Version of the cluster database. Of two copies, the copy with the lower version is out of date."""
@@ -135,7 +135,7 @@ class WitnessStore(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Cluster(Struct, frozen=True, kw_only=True, gc=False):
-    """State of a cluster that does not belong to single nodes."""
+    """Cluster-wide state: everything that does not belong to a single node."""
 
     name: str
     windows: str = "2012 R2"
@@ -157,7 +157,7 @@ class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     stores: tuple[WitnessStore, ...] = ()
     """Content of the current and former witnesses."""
     gathering: bool = False
-    """True while a timer is set with which waiting nodes join or form the cluster."""
+    """True while a timer runs, after which waiting nodes join or form the cluster."""
 
 
 class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
@@ -170,15 +170,15 @@ class UngracefulExits(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Node(Struct, frozen=True, kw_only=True, gc=False):
-    """Cluster service of one computer."""
+    """Cluster node: state of the cluster service of one computer."""
 
     name: str
     cluster: str
     number: int
     service: str = "running"
-    """State of the cluster service.
+    """State of the cluster service: off, starting, running or stopped.
 
-    off: no power. starting. running: even if the node is in no partition. stopped: by a person.
+    off: no power. running: even if the node is in no partition. stopped: by a person.
     """
     partition: int = 0
     """Number of the partition with quorum to which the node belongs; 0 for none."""

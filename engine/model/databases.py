@@ -32,7 +32,7 @@ class DbFile(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class FileOptions(Struct, frozen=True, kw_only=True, gc=False):
-    """Options of a file from MODIFY FILE or ADD FILE, which the log contains.
+    """Options of a file, set by MODIFY FILE or ADD FILE. They are part of the log.
 
     None means that the option is unchanged.
     """
@@ -65,9 +65,9 @@ class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
     page: int
     file: int = 1
     error_type: int = 2
-    """-1 I/O error 823, 1 error 824 of another kind, 2 bad checksum, 3 torn page."""
+    """-1: I/O error 823; 1: error 824 of another kind; 2: bad checksum; 3: torn page."""
     status: int = 2
-    """2 queued, 3 requested from the partner, 4 received, 5 repaired, 6 not repairable."""
+    """2: queued; 3: requested from the partner; 4: received; 5: repaired; 6: not repairable."""
     tick: Tick = 0
 
 
@@ -157,7 +157,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     separately.
     """
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
-    """(session ID, log position at its begin, time) of each open transaction of T-SQL windows."""
+    """(session ID, log position at its beginning, time) of each open transaction of T-SQL windows."""
     restoring: int = 0
     """Number of a running or broken RESTORE, during which the copy cannot be used; 0 if there is none."""
     standby: bool = False
@@ -169,7 +169,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     last_log_backup_tick: Tick = 0
     """Time of the last log backup."""
     written_off_kb: float = 0.0
-    """Log position up to which the commits that no other copy has already count as lost."""
+    """Log position up to which commits that exist in no other copy already count as lost."""
     was_mirror: bool = False
     """True if the copy was a mirror when its session ended and has not been restored from a backup since."""
     workload: str = "none"

@@ -83,8 +83,10 @@ class Alert(Struct, frozen=True, kw_only=True, gc=False):
 
     database: str
     alert_id: int
-    """1 oldest unsent transaction (min), 2 unsent log (KB), 3 unrestored log (KB), 4 commit overhead (ms), 5
-    retention (h).
+    """Number of the threshold.
+
+    1: oldest unsent transaction (min); 2: unsent log (KB); 3: unrestored log (KB); 4: commit overhead (ms);
+    5: retention (h).
     """
     threshold: float
     enabled: bool = True

@@ -129,12 +129,12 @@ class FieldUse(Flag):
     BLOCKS = auto()
     """Snapshots store the part in shared blocks."""
     PACK = auto()
-    """The part has entries for each database, so that older snapshots compress its blocks."""
+    """The part has entries for each database. Its blocks are therefore compressed in older snapshots."""
     STATE = FORK | HASH | COMPARE | BLOCKS
 
 
 def define_part(use: FieldUse, make: Callable[[], Any] = dict) -> Any:
-    """Define a part of the world with this use. *make* creates the empty part."""
+    """Define a part of the world for the operations in *use*. *make* creates the empty part."""
     return field(default_factory=make, metadata={"use": use})
 
 
@@ -156,10 +156,10 @@ class World:
     """Last number that was used as an ID or as the order of a timer within its tick."""
     log_was_full: bool = field(default=False, compare=False)
     windows_held_log: bool = field(default=False, compare=False)
-    """True if an open transaction of a window has held log since the start; *log_was_full*, if a log was
-    full.
+    """True if an open transaction of a window has held log since the start.
 
-    Both are not part of the state. While they are False, some checks are skipped.
+    *log_was_full*: True if a log has been full since the start. Neither is part of the state. While they are
+    False, some checks are skipped.
     """
     settlings: int = field(default=0, compare=False)
     """Number of changes other than the passage of time. It is not part of the state."""
@@ -225,9 +225,9 @@ class World:
     programs: dict[str, Program] = define_part(
         FieldUse.HASH_IF_ANY | FieldUse.COMPARE | FieldUse.ASK | FieldUse.BLOCKS | FieldUse.FORK
     )
-    """Name in its logins -> results of an external program that the scenario evaluates."""
+    """Program name in logins -> results of this external program, which the scenario evaluates."""
     evicted: dict[str, ClusterConfig] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
-    """Evicted computer -> last cluster database. Its instances still know their groups from it."""
+    """Evicted computer -> last copy of the cluster database, from which its instances know their groups."""
     exits: dict[str, UngracefulExits] = define_part(FieldUse.HASH_IF_ANY | FieldUse.BLOCKS | FieldUse.FORK)
     """Computer -> ungraceful exits of this node."""
     contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = define_part(FieldUse.BLOCKS | FieldUse.FORK)
@@ -452,7 +452,7 @@ class World:
 
 
 def list_parts(use: FieldUse) -> tuple[str, ...]:
-    """Return the names of the parts of a world that have this use, in order."""
+    """Return the names of the parts of a world whose uses include *use*, in order."""
     return tuple(
         world_field.name
         for world_field in fields(World)

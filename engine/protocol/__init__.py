@@ -1,4 +1,4 @@
-"""Protocol of SQL Server: rules for connections, quorum, roles, failover, services and clients.
+"""Rules of SQL Server for connections, quorum, roles, failover, services and clients.
 
-Each rule runs only when it is due.
+Each rule runs only when a change or a timer requires it.
 """

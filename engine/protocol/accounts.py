@@ -106,7 +106,7 @@ Documented [DOC: password must meet complexity requirements].
 
 
 def check_password(password: str, name: str = "") -> None:
-    """Raise 15118 for a password that violates the Windows password policy, for example with *name* in it.
+    """Raise 15118 for a password that violates the Windows password policy, or that contains *name*.
 
     [DOC: password policy; CREATE MASTER KEY]
     """
@@ -144,7 +144,7 @@ def alter_login(
 ) -> list[Message]:
     """Enable, disable or change a login.
 
-    *changes* are values of fields of Login; None leaves a field unchanged.
+    *state*: ENABLE, DISABLE or None. *changes*: new values of fields of Login; None leaves a field unchanged.
     """
     login = _require_login(world, server, name, "alter")
     fields: dict[str, object] = {key: value for key, value in changes.items() if value is not None}
@@ -299,9 +299,11 @@ USER_CHANGE_LOG_KB: Final = 1.0
 
 
 def _store_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
-    """Replace *old_user* with *new_user*; None means that there is none.
+    """Replace *old_user* with *new_user*.
 
-    In a user database the change is logged, which may raise 9002. Users of master belong to the server.
+    None as *old_user* adds a user, and None as *new_user* removes one. In a user database the change is
+    logged,
+    which may raise 9002. Users of master are stored with the instance.
     """
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
@@ -413,7 +415,7 @@ def back_up_certificate(
 ) -> list[Message]:
     """Write the public part of a certificate into *file*.
 
-    The optional *private_key_file* receives its private key, encrypted with *password*.
+    The optional *private_key_file* receives the certificate's private key, encrypted with *password*.
     """
     certificate = security.find_certificate(world.instances[server], name)
     if certificate is None:
@@ -463,7 +465,7 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
 def find_login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     """Return the error with which the server rejects the application's login, or None.
 
-    It is 18456, or 4060 and 18456 for a login without a user in the database.
+    The error is 18456. For a login without a user in one of the application's databases, 4060 precedes it.
     """
     if not client.login or client.login.lower() == "sa":
         return None
@@ -493,7 +495,7 @@ class Grant(Struct, frozen=True):
     """Permission that is granted or denied to a principal. Names are in lowercase."""
 
     kind: str
-    """SERVER, LOGIN, DATABASE, USER, SCHEMA or OBJECT."""
+    """Kind of the securable: SERVER, LOGIN, DATABASE, USER, SCHEMA or OBJECT."""
     name: str
     """Name of the securable; empty for the server or the database itself."""
     permission: str
@@ -507,7 +509,7 @@ class Security(Struct, frozen=True):
     roles: tuple[str, ...] = ()
     """Roles created by CREATE ROLE, in their original spelling."""
     members: tuple[tuple[str, str], ...] = ()
-    """(role, member) in lowercase."""
+    """Pairs (role, member), in lowercase."""
     grants: tuple[Grant, ...] = ()
 
 
@@ -528,7 +530,7 @@ def _convert_security(stored: object) -> Security:
 
 
 def store_security(world: World, server: str, database: str, security: Security) -> None:
-    """Store roles and permissions, for a user database in its log, otherwise in the instance."""
+    """Store roles and permissions: those of a user database in its log, all others in the instance."""
     if database.lower() in (INSTANCE_SCOPE, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY_KEY] = security
         return

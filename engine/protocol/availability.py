@@ -9,7 +9,7 @@ from engine.protocol import group_policies, network, serving
 
 
 class ReachabilityCache:
-    """Cache of the servers that the users of each database can reach over the network at one time."""
+    """Cache for one tick: for each database, the servers that its clients can reach over the network."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -21,7 +21,10 @@ class ReachabilityCache:
         self._passes: dict[tuple[str, str], bool] = {}
 
     def can_reach(self, copy: DatabaseCopy) -> bool:
-        """Return whether a client of the database can reach the copy's server. True if no client is known."""
+        """Return whether a client that writes to the database can reach the copy's server.
+
+        If no such client is known, return whether the server's network cables are plugged in.
+        """
         is_known = False
         for name, databases in self._users:
             if copy.database in databases:
@@ -95,7 +98,11 @@ def update_availability(world: World) -> None:
 
 
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether another copy could take over without data loss, or another node start the instance."""
+    """Return whether another copy could take over without data loss.
+
+    For a database in no group on a failover cluster instance, return whether another node could start the
+    instance.
+    """
     if copy.group is None and world.instances[copy.server].clustered:
         return group_policies.has_automatic_failover(world, copy.database)
     return group_policies.get_policy(copy).has_synchronized_copy(copy)

@@ -39,7 +39,7 @@ NO_BACKUP_LINES_TRACE_FLAG: Final = 3226
 
 
 class BackupDetails(Struct, frozen=True):
-    """Options of a BACKUP that are stored in its backup set."""
+    """Details of a backup set: options of the BACKUP statement that are stored with it."""
 
     name: str | None = None
     description: str | None = None
@@ -56,7 +56,7 @@ class BackupDetails(Struct, frozen=True):
 
 
 DEFAULT_DETAILS: Final = BackupDetails()
-"""A backup without options."""
+"""Details of a backup without options."""
 
 
 class BackupSet(Struct, frozen=True, kw_only=True):
@@ -74,7 +74,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     first_kb: float
     """Log position at which the log in the backup begins."""
     last_kb: float
-    """Log position at which the log in the backup ends, and at which a database restored from it is."""
+    """Log position at the end of the backup. A database restored from the backup is at this position."""
     size_kb: float
     started_tick: Tick
     tick: Tick
@@ -144,9 +144,9 @@ def back_up_database(
 ) -> statements.Outcome:
     """Back up a database to the disk file *path*.
 
-    *init* stands for INIT and FORMAT; without it the backup is appended.
+    With *init* (INIT or FORMAT), the backup replaces the backups in the file; otherwise it is appended.
 
-    The log stays active from the start of the backup until its end. Raise 911, 927, 942, 954, 955, 3023,
+    The log remains active from the start of the backup until its end. Raise 911, 927, 942, 954, 955, 3023,
     3035, 3059, 3201, 3202 or 3241, each followed by 3013.
     """
     title = "BACKUP DATABASE"
@@ -358,7 +358,7 @@ DEVICE_ERRORS: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 
 
 def log_backup_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """Log 3041 after a failed backup, preceded by the message about its device, if any.
+    """Log 3041 after a failed backup. If its device failed, the message of DEVICE_ERRORS precedes it.
 
     Documented [DOC: Database Engine events and errors, 4214].
     """
@@ -377,7 +377,8 @@ def log_backup_failure(world: World, server: str, database: str, problem: SqlErr
 def _require_compression(server: Instance) -> None:
     """Raise an error if the server cannot compress backups.
 
-    Raise 155 before 2008, 1844 below Enterprise in 2008 and below Standard later [DOC: backup compression].
+    The error is 155 before 2008. It is 1844 in an edition below Enterprise (2008) or below Standard (later).
+    [DOC: backup compression]
     """
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
@@ -430,9 +431,9 @@ def _find_role_refusal(
 
 
 def _reserve_location(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
-    """Return the location of the backup file: (server, path in the spelling of an existing file).
+    """Return the location of the backup file: (server, local path).
 
-    Raise 3201, 3202 or 3241.
+    If the file exists, the path has the spelling of the existing file. Raise 3201, 3202 or 3241.
     """
     try:
         host, local = files.locate_path(world, server, path)

@@ -36,7 +36,9 @@ def resolve_client_login(world: World, client: Client, name: str) -> tuple[str |
 def resolve_login(
     world: World, name: str, database: str, read_intent: bool
 ) -> tuple[str | None, SqlError | None]:
-    """Return (server, error) for a login to *name*: the server itself, or the host of a listener.
+    """Return (server, error) for a login to *name*, which is a server or a listener.
+
+    The server is None if the listener is offline. The error is None unless the server refuses the login.
 
     A listener redirects a login with read intent by the routing list, or refuses it with 982 [DOC: read-only
     routing]. A secondary redirects other logins to the primary if it has a READ_WRITE_ROUTING_URL [DOC:
@@ -64,7 +66,7 @@ def count_listener_login(world: World, name: str, database: str, read_intent: bo
 
 
 def get_client_address(world: World, name: str) -> str:
-    """Return the IP address of the application's computer, which is in the servers' network. Assumed."""
+    """Return the IP address of the application's computer. Assumed: it is in the network of the servers."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
@@ -91,7 +93,8 @@ def attempt_login(world: World, client: Client, server: str) -> LoginAnswer:
 def disconnect_refused_clients(world: World) -> None:
     """Begin to disconnect the clients whose server is lost or refuses them.
 
-    They notice a refusal immediately, and a silent server when their driver or the network reports it.
+    A client notices a refusal immediately. It notices a silent server when its driver or the network reports
+    it.
     """
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
@@ -110,7 +113,7 @@ def disconnect_refused_clients(world: World) -> None:
 
 
 def break_connections(world: World, name: str, epoch: int) -> None:
-    """Break the open connections of the application when it notices the loss (timer handler)."""
+    """Break the connections of an application when it notices that its server is lost (timer handler)."""
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -237,7 +240,7 @@ MIRRORED_WITH_SUBNETS: Final = mark(
     "{client}: Connecting to a mirrored SQL Server instance using the MultiSubnetFailover connection option is not "
     "supported."
 )
-"""Errors of drivers that end a login at a server that answers."""
+"""Error of a driver with MultiSubnetFailover=True when the server reports a mirroring partner."""
 
 
 def _abort_login(world: World, client: Client, server: str, template: str) -> None:
@@ -295,7 +298,10 @@ def _restart_login(world: World, client: Client) -> None:
 
 
 def _complete_connection(world: World, client: Client, server: str, name_used: str) -> None:
-    """Record the login to *server*. A driver that used the partner's name keeps it, as SqlClient does."""
+    """Record the login to *server*, which the driver reached under the name *name_used*.
+
+    A driver that used its partner's name keeps this partner, as SqlClient does.
+    """
     copy = world.copies[server, client.databases[0]]
     lost_s = (world.tick - client.lost_since) / TICKS_PER_S if client.lost_since is not None else 0.0
     world.clients[client.name] = replace(
@@ -362,7 +368,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
 
 
 def end_query(world: World, name: str, since_tick: int) -> None:
-    """End a long query that is complete (timer handler)."""
+    """End the long query that began at *since_tick*, because it is complete (timer handler)."""
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return
@@ -387,7 +393,7 @@ def begin_operation(world: World, key: Key, operation: Operation) -> None:
 
 
 def on_operation_done(world: World, source: int) -> None:
-    """End the long operation of *source*, which has written its last log (flow handler)."""
+    """End the long operation of *source* after the operation has written all its log (flow handler)."""
     key = world.sources[source]
     operation = world.copies[key].operation
     if operation is not None:

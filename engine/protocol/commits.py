@@ -1,6 +1,6 @@
 """Commits that T-SQL windows write into the log of a database.
 
-A copy has the commits along its lineage up to the end of its log. This module does not undo, send or restore
+A copy has the commits in its own log, which follows its lineage. This module does not undo, send or restore
 commits: all of that follows from the log positions of the flow model.
 """
 
@@ -29,7 +29,10 @@ COMMITTED_CHARACTERS_MAX: Final = 60_000_000
 
 
 def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
-    """Return the last commit along *path* that ends at or before log position *kb*."""
+    """Return the last commit in the log with lineage *path* that ends at or before log position *kb*.
+
+    *family* is the number that all copies of the database share.
+    """
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
         while commit is not None and commit.kb > kb + POSITION_TOLERANCE_KB:
@@ -120,7 +123,10 @@ THIS_COPY: Final = build_message("this copy")
 def record_lost_commits(
     world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
 ) -> None:
-    """Add lost commits to the availability of the database. *location* describes the copy that lacks them."""
+    """Add *count* lost commits with *lost_kb* of log to the downtime and loss record of the database.
+
+    *location* describes the copy that lacks these commits.
+    """
     account = world.availability.get(database)
     if account is None:
         return
@@ -156,7 +162,7 @@ def find_other_copies(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
 def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[DatabaseCopy]) -> None:
     """Discard a copy with its log.
 
-    Commits that no remaining copy has count as lost, unless already written off.
+    Commits that are in no remaining copy count as lost, unless they have already been written off.
 
     Without *remaining_copies*, the whole database is given up and no commit counts as lost.
     """

@@ -1,7 +1,8 @@
 """Connections of client applications, computed from the state of each application.
 
 The world stores no object per connection. Each connection has a number within its application. The world
-stores only the numbers that KILL has ended. For each of them the application has opened a new connection.
+stores only the numbers of the connections that KILL has ended. For each of them, the application has opened
+a new connection.
 """
 
 from collections.abc import Iterator
@@ -25,8 +26,9 @@ AGENT_SPID: Final = 150
 AGENT_PROGRAMS: Final = (
     "SQLAgent - Generic Refresher", "SQLAgent - Email Logger", "SQLAgent - Alert Engine",
 )  # fmt: skip
-"""Program names of the connections of a running SQL Server Agent, which use msdb. Seen in public output;
-their session IDs are assumed.
+"""Program names of the connections that a running SQL Server Agent has to msdb.
+
+Seen in public output; the session IDs of these connections are assumed.
 """
 
 
@@ -47,7 +49,7 @@ class ApplicationConnection(Struct, frozen=True):
     working: bool
     """True if the connection has an open transaction. Otherwise it is idle."""
     commit_wait_ms: float | None = None
-    """Time that its commit waits for another copy; None if it does not wait."""
+    """Time for which the connection's commit waits for another copy; None if no commit waits."""
 
 
 def get_application_login(world: World, client: Client, server: str) -> str:

@@ -26,7 +26,7 @@ from engine.protocol.files import DISK_FULL, NO_PATH
 
 NEW_DATA_FILE_KB: Final = 3.0 * 1024
 NEW_LOG_FILE_KB: Final = 1.0 * 1024
-"""Size of the log file of a database that is created without sizes, as in model. NEW_DATA_FILE_KB: data file.
+"""Log file size of a database created without sizes, as in model. NEW_DATA_FILE_KB: data file size.
 
 Known (up to SQL Server 2014).
 """
@@ -63,11 +63,11 @@ size. Documented [DOC: CREATE DATABASE].
 def create_database(
     world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewDatabaseFile] = ()
 ) -> list[Message]:
-    """Create an empty database with the recovery model of model and without a backup.
+    """Create an empty database without a backup; it inherits the recovery model of the database model.
 
-    *login* becomes its owner.
-
-    Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot be created.
+    *login* becomes its owner. Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot
+    be
+    created.
     """
     _require_free_name(world, server, name)
     _check_new_files(world, server, new_files)
@@ -183,10 +183,11 @@ def _require_free_name(world: World, server: str, name: str) -> None:
 
 
 def drop_database(world: World, server: str, name: str) -> list[Message]:
-    """Drop a database or a snapshot.
+    """Drop a database or a snapshot. Raise 3709 if the database has snapshots.
 
-    Raise 3701 if it does not exist, 3702 if an application uses it, 3708 for a system database, 3709 if it
-    has snapshots, 3743 if it is mirrored, 3752 in an availability group.
+    `engine.tsql` has already raised 3701 if it does not exist, or 3702 if an application uses it. It has
+    raised
+    3708 for a system database, 3743 if it is mirrored, 3752 in an availability group.
     """
     picture = world.instances[server].find_snapshot(name)
     if picture is not None:
@@ -291,9 +292,11 @@ class DetachedFile(Struct, frozen=True):
 
 
 def detach_database(world: World, server: str, name: str) -> list[Message]:
-    """Detach a database. Its files remain on disk (sp_detach_db).
+    """Detach a database. Its files remain on disk (sp_detach_db). Raise 3709 if it has snapshots.
 
-    Raise 7940 for a system database, 15010 if it does not exist, 3703 if it is in use, or 3743, 3707, 3709.
+    `engine.tsql` has already raised 7940 for a system database, 15010 if it does not exist, or 3703 if it is
+    in
+    use. It has raised 3743 if it is mirrored, 3752 in an availability group, 3707 if it is not recovered.
     """
     copy = statements.require_copy(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"

@@ -1,9 +1,10 @@
 """Failed volumes: messages of a server that cannot reach log or data, and effects on its sessions.
 
 The loss of the log is a hard error that the server reports immediately. The loss of the data is "unlikely to
-be detected, unless the database is restarted": the session continues, and only an access to a page raises 823
-[DOC: possible failures]. The lines and their order are from [DOC: MSSQLSERVER_9001; database level health
-detection].
+be
+detected, unless the database is restarted". The session continues, and only an access to a page raises 823
+[DOC: possible failures]. The ERRORLOG lines and their order are from [DOC: MSSQLSERVER_9001; database level
+health detection].
 """
 
 from typing import Final
@@ -138,7 +139,7 @@ def require_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state
 
 
 def list_lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
-    """Return the files of a copy that it cannot open."""
+    """Return the files of a copy that SQL Server cannot open, for example because their drive is lost."""
     drives = world.get_computer_of(copy.server).failed_drives
     db_files = [file for file in volumes.list_copy_files(copy) if file.drive.upper() in drives]
     if copy.db_state is not DbState.ONLINE:  # a closed database cannot open files that are not at their path
@@ -232,7 +233,7 @@ def list_lost_drives(world: World, server: str) -> set[str]:
 
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
-    """Move the failed drives of a clustered instance's databases to *target*, where the instance starts."""
+    """Record the failed shared drives of a clustered instance at *target*, the node on which it starts."""
     source, computer = world.get_computer_of(server), world.computers[target]
     drives = list_lost_drives(world, server)
     if source.name != target and drives:

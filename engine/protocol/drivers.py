@@ -1,8 +1,9 @@
 """Behavior of drivers at a failover, as data: each value is measured or documented, with its source.
 
-Measured values are from real drivers on Linux against `mirrordrill serve`, which reported its partner at each
-login. The measurement stopped a service, or powered off a computer, with a command timeout of five seconds.
-`make drivers` repeats the measurement (tests/drivers/profiles.py) and compares the results.
+Measured values are from real drivers on Linux. They connected to `mirrordrill serve`, which reported a
+failover
+partner at each login. The measurement stopped a service, or powered off a computer, with a command timeout of
+five seconds. `make drivers` repeats the measurement (tests/drivers/profiles.py) and compares the results.
 """
 
 import math
@@ -60,8 +61,8 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 def get_second_server_name(client: Client) -> str:
     """Return the name of the second server that the driver tries.
 
-    By the documented algorithm, the partner that the server reported replaces the partner in the connection string
-    [DOC: retry algorithm]. A driver that knows none tries the first server again.
+    By the documented algorithm, the partner that the server reported replaces the partner in the connection
+    string [DOC: retry algorithm]. A driver that knows no partner tries the first server again.
     """
     driver = DRIVERS.get(client.driver)
     own_partner = client.failover_partner if driver is None or driver.uses_failover_partner else None
@@ -75,7 +76,7 @@ def get_second_server_name(client: Client) -> str:
 
 
 def refuses_partner(client: Client, reported: str | None) -> bool:
-    """Return whether the driver refuses a login because a partner excludes MultiSubnetFailover=True.
+    """Return whether the driver refuses a login with MultiSubnetFailover=True at a mirrored server.
 
     *reported* is the partner that the server reports. [DOC: SqlClient high availability]
     """

@@ -43,9 +43,9 @@ def create_endpoint(
 ) -> list[Message]:
     """Create an endpoint FOR DATABASE_MIRRORING.
 
-    *owner* is by default *login*, who runs the statement.
+    *login* runs the statement and is the default of *owner*.
 
-    None and () mean that the statement omits the option. Its default is then used: STOPPED, ALL addresses,
+    None and () mean that the statement omits an option, so that its default is used: STOPPED, ALL addresses,
     WINDOWS NEGOTIATE, and REQUIRED with the algorithm of the version.
     """
     instance = world.instances[server]
@@ -188,7 +188,7 @@ def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _log_start(world: World, server: str) -> None:
-    """Log 9690, or why the endpoint cannot listen (LISTENER_IP is not an address of this computer)."""
+    """Log 9690, or an error if the endpoint cannot listen: LISTENER_IP is not an address of this computer."""
     instance = world.instances[server]
     assert instance.endpoint is not None
     if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.get_own_ip(instance)):

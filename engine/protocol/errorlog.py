@@ -19,12 +19,12 @@ def write_message(world: World, server: str, number: int, *args: object, state: 
 
 
 def write_text(world: World, server: str, text: str) -> None:
-    """Write a line without a message number."""
+    """Write an ERRORLOG line without a message number."""
     write_line(world, server, 0, 10, 0, text)
 
 
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
-    """Write a line with its number, severity and state.
+    """Write an ERRORLOG line with its number, severity and state.
 
     T-SQL can read only the last ERROR_LOG_LINES_MAX lines.
     """
@@ -45,7 +45,7 @@ LINE_SOURCES: Final = (
     (18_400, 18_500, "Logon"),
     (26_000, 27_000, "Server"),
 )
-"""(first number, end of the range, source) of ERRORLOG messages. Seen in published ERRORLOGs."""
+"""(first message number, number after the last, source) of ERRORLOG lines. Seen in published ERRORLOGs."""
 
 SERVER_LINE_STARTS: Final = (
     "Microsoft SQL Server",
@@ -62,11 +62,11 @@ BACKUP_LINE_STARTS: Final = (
 """First words of ERRORLOG lines about backups. Their message numbers are unknown."""
 
 SYSTEM_SESSION_SOURCE: Final = "spid15s"
-"""Source in all other ERRORLOG lines: a system session. Its ID is assumed."""
+"""Source of all ERRORLOG lines without another known source: a system session. Its ID is assumed."""
 
 
 def find_line_source(number: int, text: str) -> str:
-    """Return the source of a line, which is the column ProcessInfo of xp_readerrorlog."""
+    """Return the source of an ERRORLOG line: the column ProcessInfo of xp_readerrorlog."""
     if not number and text.startswith(BACKUP_LINE_STARTS):
         return "Backup"
     if not number and text.startswith(SERVER_LINE_STARTS):

@@ -103,7 +103,10 @@ def compute_disk_transfer_s(world: World, server: str, size_kb: float) -> float:
 
 
 def compute_file_copy_s(world: World, a: str, b: str, size_kb: float) -> float:
-    """Return the time to copy *size_kb* between two servers, in seconds. The slowest part decides."""
+    """Return the time to copy *size_kb* between two servers, in seconds.
+
+    The slowest of the two drives and the network determines the time.
+    """
     slowest = max(compute_disk_transfer_s(world, a, size_kb), compute_disk_transfer_s(world, b, size_kb))
     if a == b:
         return slowest

@@ -1,7 +1,7 @@
 """Policies: decisions that depend on the kind of group (session or availability group) of a database.
 
-Each kind of group registers its policy here. The rest of the protocol knows that a database may be in a
-group, but not the kind of the group. The *writer* or *leader* is the copy whose log the other copies receive.
+Each kind of group registers its policy here. The rest of the protocol does not depend on the kind of a group.
+The *writer* or *leader* is the copy whose log the other copies receive.
 """
 
 from abc import ABC, abstractmethod
@@ -61,11 +61,11 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def get_role(self, copy: DatabaseCopy) -> str:
-        """Return the role of the copy as its server knows it, as catalog views spell it; or ""."""
+        """Return the copy's role as its server knows it, spelled as in catalog views; "" if it has none."""
 
     @abstractmethod
     def get_state(self, copy: DatabaseCopy) -> str:
-        """Return the synchronization state of the copy as its server knows it, as catalog views spell it.
+        """Return the copy's synchronization state as its server knows it, in the spelling of catalog views.
 
         The result is empty if there is no other copy.
         """
@@ -102,7 +102,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def can_write(self, copy: DatabaseCopy) -> bool:
-        """Return whether clients may write in a copy with this role."""
+        """Return whether the role of the copy allows clients to write."""
 
     @abstractmethod
     def has_synchronized_copy(self, copy: DatabaseCopy) -> bool:
@@ -126,7 +126,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def find_refusal(self, copy: DatabaseCopy, read_intent: bool = False) -> SqlError | None:
-        """Return the error for a client that uses the database here. None if its role and files allow access."""
+        """Return the error for a client that uses this copy. None if its role and files allow access."""
 
     @abstractmethod
     def build_stream_parameters(
@@ -194,7 +194,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def on_log_lost(self, world: World, key: Key) -> None:
-        """Handle the loss of the log of the copy, which is closed."""
+        """Handle that a copy has lost its log. The copy is already closed."""
 
     @abstractmethod
     def on_instance_lost(self, world: World, key: Key) -> None:
@@ -216,7 +216,7 @@ class ReplicationPolicy(ABC):
         raise NotImplementedError
 
     def resume_after_page(self, world: World, key: Key) -> None:
-        """Resume redo after the repair of the page."""
+        """Resume redo after the repair of a damaged page."""
         raise NotImplementedError
 
     def fail_redo(self, world: World, key: Key, error: int, *args: object) -> None:
@@ -229,7 +229,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
-        """Write the lines about the copy that follow an undisturbed start into the ERRORLOG."""
+        """Write the ERRORLOG lines about the copy that follow a start without problems."""
 
     @abstractmethod
     def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
@@ -237,7 +237,7 @@ class ReplicationPolicy(ABC):
 
 
 class GroupPolicy(ReplicationPolicy):
-    """Policy for a kind of group, which also decides about the connections between its instances."""
+    """Policy for one kind of group. It also decides about the connections between the group's instances."""
 
     @abstractmethod
     def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
@@ -369,7 +369,7 @@ def get_policy(copy: DatabaseCopy) -> ReplicationPolicy:
 
 
 def get_group_policy(world: World, group: int) -> GroupPolicy:
-    """Return the policy for the session or availability group with this number."""
+    """Return the policy for the session or availability group with the number *group*."""
     return POLICIES[world.groups[group].kind]
 
 

@@ -8,7 +8,7 @@ import math
 from engine.model import World
 
 Lineage = tuple[tuple[int, float], ...]
-"""(number of a branch, log position in KB at which it begins), oldest branch first."""
+"""Pairs (branch number, log position in KB at which the branch begins), oldest branch first."""
 
 
 def find_common_kb(a: Lineage, b: Lineage) -> float:

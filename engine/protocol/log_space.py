@@ -84,9 +84,9 @@ def on_log_file_full(world: World, source: int) -> None:
 
 
 class LogTakenOverError(Exception):
-    """Error of a write in a copy whose log another copy has taken over.
+    """Error of a write after another copy of the database has become the writer.
 
-    This server does not know it yet, so the statement waits.
+    This server does not know about the new writer yet, so the statement waits.
     """
 
 
@@ -96,7 +96,7 @@ def _require_writer(copy: DatabaseCopy) -> None:
 
 
 def write_log(world: World, key: Key, kb: float) -> float:
-    """Write *kb* of log for a statement of a T-SQL window. Return the log position at which it begins.
+    """Write *kb* of log for a statement of a T-SQL window. Return the position at which this log begins.
 
     Raise SqlError 9002 if the log is full and cannot grow, or LogTakenOverError.
     """

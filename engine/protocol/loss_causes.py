@@ -1,4 +1,4 @@
-"""Causes of the loss of a server or link. Failover reports look them up in the fault ledger."""
+"""Causes of the loss of a server or link, for failover reports. They are found in the list of faults."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ FAILOVER_CAUSE_BY_FAULT: Final = {
 
 
 def register_fault(verb: str, lost_part: str, failover_cause: FailoverCause) -> None:
-    """Register a fault that an input line can cause in LOST_PART_BY_FAULT and FAILOVER_CAUSE_BY_FAULT.
+    """Register a fault of an input line in LOST_PART_BY_FAULT and FAILOVER_CAUSE_BY_FAULT.
 
     The tables initially contain only the faults of T-SQL. `engine.verbs` registers all others at its import.
     """

@@ -119,7 +119,7 @@ def detect_peer_signal(world: World, guid: int, server: str, peer: str, path: Ne
 
 
 def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPath | None = None) -> bool:
-    """Return whether a new connection between the two instances would succeed now."""
+    """Return whether a new connection between *server* and *peer* would succeed now."""
     if not (world.instances[server].answering and world.instances[peer].answering):
         return False
     path = path or NetworkPath(world, server, peer)
@@ -257,7 +257,7 @@ def get_timeout_s(world: World, guid: int, server: str, peer: str) -> int:
 def on_sessions_changed(world: World, guid: int) -> None:
     """Recompute detections after session *guid* was added, removed or given another witness.
 
-    The number of pings of other sessions' servers changes, too. This matters only for busy processors.
+    The change also affects the number of pings of other sessions. This matters only for busy processors.
     """
     busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
     schedule_detections(world, None if busy else guid)

@@ -56,9 +56,10 @@ def format_thumbprint(number: int) -> bytes:
 
 
 def require_certificate(instance: Instance, number: int, title: str) -> None:
-    """Raise 33111 if the certificate with thumbprint *number* or its key is missing; 0 means none.
+    """Raise 33111 if the certificate with thumbprint *number*, or its private key, is missing.
 
-    A backup of a database with an encryption key needs the certificate even while encryption is off.
+    *number* is 0 if no certificate is needed. A backup of a database with an encryption key needs the
+    certificate even while encryption is off.
     """
     missing = find_certificate_error(instance, number)
     if missing is not None:
@@ -66,9 +67,9 @@ def require_certificate(instance: Instance, number: int, title: str) -> None:
 
 
 def find_certificate_error(instance: Instance, number: int) -> tuple[int, str, str] | None:
-    """Return 33111 and its arguments if the certificate with thumbprint *number* or its key is missing.
+    """Return 33111 and its arguments if the certificate with thumbprint *number*, or its key, is missing.
 
-    Otherwise return None, also for 0, which means no certificate.
+    Otherwise return None. *number* is 0 if no certificate is needed.
     """
     if not number or any(
         certificate.thumbprint == number and certificate.has_private_key

@@ -1,4 +1,4 @@
-"""RESTORE DATABASE and RESTORE LOG: checks of the backup, the place of its files, and the resulting state.
+"""RESTORE DATABASE and RESTORE LOG: checks of the backup, placement of the files, and resulting state.
 
 Each function takes the server of the statement and raises SqlError with SQL Server's error number.
 """
@@ -56,7 +56,7 @@ STATEMENT_TITLES = {
 
 
 class RestoreState(Struct, frozen=True):
-    """Options that decide the state after a RESTORE: RECOVERY, NORECOVERY or STANDBY, STOPAT and others."""
+    """State after a RESTORE, as its options decide: RECOVERY, NORECOVERY or STANDBY, STOPAT and others."""
 
     recovery: bool = True
     standby: bool = False
@@ -423,7 +423,7 @@ def _check_restoring(
 ) -> DatabaseCopy:
     """Return the copy to which log is restored.
 
-    Raise 3118 if it does not exist, 3117 if it is not RESTORING or busy.
+    Raise 3118 if it does not exist, 3117 if it is busy or not RESTORING.
     """
     if existing_copy is None:
         raise SqlError(3118, database, also=(3013,), title=title)

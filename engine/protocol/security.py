@@ -68,9 +68,9 @@ BAD_PEER_CERTIFICATE_TEXT: Final = (
 BAD_OWN_CERTIFICATE_TEXT: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
-"""Text of a failed handshake, like the constants above.
+"""Text of a handshake that fails because the endpoint's own certificate is missing.
 
-States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory.
+Of the texts of failed handshakes, states 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory.
 """
 
 
@@ -183,9 +183,9 @@ def is_encrypted(world: World, a: str, b: str) -> bool:
 
 
 def _list_methods(end: Endpoint) -> list[tuple[str, str]]:
-    """Return the authentication methods of the endpoint, in the order in which it tries them.
+    """Return the endpoint's authentication methods in the order of attempts.
 
-    They are ("WINDOWS", protocol) and ("CERTIFICATE", "").
+    Each is ("WINDOWS", protocol) or ("CERTIFICATE", "").
     """
     words = end.authentication.upper().split()
     methods: list[tuple[str, str]] = []
@@ -237,7 +237,10 @@ def _find_account_refusal(world: World, a: Instance, b: Instance) -> ConnectionR
 
 
 def can_login_connect(server: Instance, login: Login) -> bool:
-    """Return whether the login owns the mirroring endpoint of *server* or has CONNECT, also through public."""
+    """Return whether the login may connect to the mirroring endpoint of *server*.
+
+    It must own the endpoint or have CONNECT, directly or through public.
+    """
     end = server.endpoint
     if end is None or login.disabled:
         return False
@@ -251,7 +254,9 @@ def can_login_connect(server: Instance, login: Login) -> bool:
 def _find_certificate_refusal(world: World, a: Instance, b: Instance) -> ConnectionRefusal | None:
     """Check the certificates of both sides; return the reason for a refusal, or None.
 
-    Each side must have a copy of the other's certificate. Its owner must be a login that may connect.
+    Each side must have a copy of the other side's certificate. The owner of this copy must be a login that
+    may
+    connect.
     """
     own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:
@@ -388,7 +393,7 @@ CONNECTION_REFUSED_TEXT: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST_TEXT: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Text of Windows error 2 in message 1474, from memory. CONNECTION_REFUSED_TEXT was seen in logs."""
+"""Text of error 2 (unknown host) in message 1474, from memory. CONNECTION_REFUSED_TEXT was seen in logs."""
 
 
 def _match_address(address: str) -> re.Match[str]:
@@ -426,9 +431,10 @@ def is_address_of(world: World, address: str | None, server: str) -> bool:
 
 
 def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
-    """Log 1474 at a caller that cannot connect to *address*, only once until the caller's endpoint changes.
+    """Log 1474 on *caller*, which cannot connect to *address*.
 
-    An *explicit* call is always logged.
+    The line is logged only once until the caller's endpoint changes. With *explicit* True, it is always
+    logged.
     """
     server = world.instances[caller]
     if (address, CONNECTION_REFUSED_TEXT) in server.refused and not explicit:

@@ -36,7 +36,7 @@ def _delay_power_on(world: World, computer: str) -> None:
 
 
 def _switch_off(world: World, computer: str) -> None:
-    """Switch a computer off. If someone waits to switch it on, delay that by one interval."""
+    """Switch a computer off. A pending power-on is postponed by POWER_CHECK_INTERVAL_S."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
         _delay_power_on(world, computer)
@@ -172,7 +172,10 @@ def is_boot_pending(world: World, server: str) -> bool:
 
 
 def start_service(world: World, server: str, started_tick: int | None = None) -> None:
-    """Start the service. At the end of booting, the timer passes *started_tick*."""
+    """Start the service, unless its computer is off or booting.
+
+    *started_tick*: only for the timer at the end of booting, which passes the start time of this boot.
+    """
     state, computer = world.instances[server], world.get_computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:
         world.update_instance(server, start_wanted=True)

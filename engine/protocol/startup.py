@@ -98,7 +98,7 @@ def _list_engine_lines(server: Instance, cores: int) -> Iterator[StartupLine]:
 
 
 def _list_transport_lines(server: Instance) -> Iterator[StartupLine]:
-    """Yield the lines after the start of the user databases: tempdb, Service Broker, mirroring endpoint."""
+    """Yield ERRORLOG lines after the start of user databases: tempdb, Service Broker, mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
@@ -123,19 +123,19 @@ def _write_lines(world: World, server: str, lines: Iterator[StartupLine]) -> Non
 
 
 def write_first_lines(world: World, server: str) -> None:
-    """Write the lines up to the point at which the instance is ready for clients."""
+    """Write the ERRORLOG lines of a start, up to the point at which the instance is ready for clients."""
     state = world.instances[server]
     _write_lines(world, server, _list_header_lines(state))
     _write_lines(world, server, _list_engine_lines(state, world.get_computer_of(server).cores))
 
 
 def write_transport_lines(world: World, server: str) -> None:
-    """Write the lines after the start of tempdb: Service Broker and the mirroring endpoint."""
+    """Write the ERRORLOG lines after the start of tempdb: Service Broker and the mirroring endpoint."""
     _write_lines(world, server, _list_transport_lines(world.instances[server]))
 
 
 def write_last_lines(world: World, server: str, started_tick: int) -> None:
-    """Write the last line of a start when all databases are recovered (timer handler)."""
+    """Write the last ERRORLOG line of a start when all databases are recovered (timer handler)."""
     state = world.instances[server]
     if state.running and state.started_tick == started_tick and state.hung:
         world.call_after(RECOVERY_AT_START_S, "startup.complete", server, started_tick)

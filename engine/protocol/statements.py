@@ -57,10 +57,10 @@ FindPeers = Callable[[World, DatabaseCopy], tuple[int, tuple[str, ...]]]
 
 
 def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
-    """Build a decorator for a statement that must notify other servers of the session or group of a database.
+    """Build a decorator for a statement that must notify the other servers of a session or group.
 
-    While one of these servers is connected but silent, the statement waits. After its loss, the statement
-    continues without it. Derived: a server that receives nothing does not change.
+    The statement waits while one of these servers is connected but silent. When the silent server is detected
+    as lost, the statement continues without it. Derived: a server that receives nothing does not change.
     """
     handler = f"exchange.{name}"
 
@@ -140,7 +140,7 @@ def build_information(number: int, *arguments: object) -> Message:
 
 
 def open_restored(world: World, key: Key) -> None:
-    """Recover and open a restoring copy. Its log starts a new branch here."""
+    """Recover and open a restoring copy. A new branch of its log starts at the end of the restored log."""
     copy = world.copies[key]
     end = copy.end_of_log_kb
     _record_recovery_loss(world, copy)
@@ -164,7 +164,7 @@ COMPLETION_HANDLERS["restore.recovered"] = _complete_recovery
 
 
 def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """Record as lost the commits in the other copies that this recovered copy lacks.
+    """Record as lost the commits that other copies have and this recovered copy lacks.
 
     Do nothing while another copy is accessible.
     """
@@ -207,9 +207,9 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
 
 
 def use_database(world: World, server: str, database: str, read_intent: bool = False) -> Outcome:
-    """Check that a connection can use a database, at USE or login.
+    """Check that a connection can use a database, for a USE statement or a login.
 
-    Raise an error if the server refuses clients there.
+    Raise an error if the server refuses clients in the database.
 
     *read_intent*: the connection has ApplicationIntent=ReadOnly.
     """

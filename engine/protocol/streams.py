@@ -74,7 +74,10 @@ def _store_reached_position(world: World, source: int) -> None:
 
 
 def attach_receiver(world: World, source: int, receiver: Key) -> int:
-    """Send the log of *source* to the copy *receiver*, from the end of its log. Return the stream number."""
+    """Send the log of *source* to the copy *receiver*, from the end of the receiver's log.
+
+    Return the stream number.
+    """
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
     free_streams = [
@@ -123,9 +126,10 @@ def detach_receiver(world: World, stream: int) -> None:
 
 
 def crash_writer(world: World, source: int) -> None:
-    """Stop the writer of *source*. Its unhardened log is lost here, but receivers may already have it.
+    """Stop the writer of *source*. Its unhardened log is lost, except in receivers that already have it.
 
-    Awaited log is sent while it is being written. No commit in such log has been acknowledged.
+    Receivers for which commits wait may have it, because their log is sent before the writer has hardened it.
+    No commit in unhardened log has been acknowledged.
     """
     received_kb = [
         world.flow.read_stream_positions(stream).received_kb
@@ -168,9 +172,10 @@ def resend_lost_log(world: World, stream: int) -> None:
 
 
 def promote_receiver(world: World, stream: int) -> None:
-    """Make the receiver of *stream* the writer of this log, which then ends at its hardened position.
+    """Make the receiver of *stream* the writer of its log.
 
-    If the old writer is still open (after a forced service), it keeps its own log; otherwise its log stops.
+    The log then ends at the receiver's hardened position. If the old writer is still open (after a forced
+    service), it keeps its own log; otherwise its log stops.
     """
     source, receiver = world.flow.get_stream_source(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
@@ -336,7 +341,10 @@ def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 
 def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
-    """Return (log_reuse_wait_desc, position in KB) of each reason against log reuse after a position (facts 6.5)."""
+    """Return the reasons that prevent reuse of the log (facts 6.5).
+
+    Each is (log_reuse_wait_desc, log position in KB from which the log must be kept).
+    """
     model = world.flow
     carried_kb = [
         model.read_stream_positions(stream).hardened_kb for stream in _list_received_streams(world, source)
@@ -347,7 +355,10 @@ def list_log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[
 def _list_holds(
     world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
 ) -> list[tuple[str, float]]:
-    """Return `list_log_holds` for a log that is hardened up to *flushed_kb* (receivers: *carried_kb*)."""
+    """Return the reasons of `list_log_holds` for given hardened log positions.
+
+    *flushed_kb*: position of the writer. *carried_kb*: positions of the receivers.
+    """
     holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
@@ -445,7 +456,7 @@ class FlowSetups:
 
 
 class _LogServer:
-    """Part of the setups that all logs of one server share."""
+    """Values in the setups of sources and streams that are equal for all logs of one server."""
 
     def __init__(self, instance: Instance, computer: Computer) -> None:
         self.site = (computer.site, computer.cores, instance.max_worker_threads)
@@ -461,7 +472,7 @@ class _LogServer:
 
 
 class _StreamPath:
-    """Part of the setups that all streams from one server to another share."""
+    """Values in the setups of streams that are equal for all streams from one server to another."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
         instance, receiver_instance = world.instances[a], world.instances[b]

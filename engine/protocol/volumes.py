@@ -204,7 +204,10 @@ def compute_log_capacity_kb(copy: DatabaseCopy) -> float:
 
 
 def compute_log_limit_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the size to which the first log file can grow, in KB. Its limit and its drive restrict it."""
+    """Return the size to which the first log file can grow, in KB.
+
+    The maximum size of the file and the free space on its drive limit it.
+    """
     room_kb = compute_free_kb(world, copy.server, copy.log_drive)
     return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + room_kb))
 

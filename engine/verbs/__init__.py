@@ -1,4 +1,4 @@
-"""Verbs of input lines. A module defines the verbs for one kind of target, with one record per verb."""
+"""Verbs of input lines. Each module defines the verbs for one kind of target, with one record per verb."""
 
 from typing import Final
 

@@ -173,7 +173,7 @@ def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
 def _build_drive_action(adds_drive: bool) -> VerbFunction:
     """Build the function of `add-drive` or `grow-volume`, which create or enlarge a drive.
 
-    *size_gb*: its new size.
+    The input's option *size_gb* is the new size of the drive.
     """
 
     def execute_verb(world: World, input_: Input) -> None:

@@ -22,7 +22,11 @@ _ROLE_KEY_PATTERN: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of a team role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_END_PATTERN: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
-"""Line ends that str.splitlines recognizes. Splitting a million lines would take longer than two frames."""
+"""Line ends that str.splitlines recognizes.
+
+`parse_input_line` replaces them one by one, because splitting a million lines would take longer than two
+frames.
+"""
 
 
 def parse_input_line(text: str, tick: int = 0) -> Input:
@@ -300,7 +304,7 @@ def _describe_answer(input_: Input, questions: Mapping[str, Sequence[str]]) -> s
 def _describe_choice(verb: Verb, input_: Input, arguments: Mapping[str, str]) -> str:
     """Describe a menu action by the template of its verb or, if a field is unknown, by its menu text.
 
-    Append the other arguments.
+    Append the arguments that this text does not contain.
     """
     fields = [name for _, name, _, _ in Formatter().parse(verb.sentence) if name]
     if verb.sentence and all(name in arguments for name in fields):

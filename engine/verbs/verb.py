@@ -44,7 +44,7 @@ class VerbParameter(Struct, frozen=True):
     bounds: tuple[float, float] | None = None
     """Minimum and maximum of a number. If None, the verb checks the value."""
     title: str = ""
-    """Label in the editor; empty if it is the name."""
+    """Label in the editor; empty if the label is the parameter's name."""
     values: ValueLister | None = None
     """Function that returns the values for menus. If None, the user types the value."""
 
@@ -81,7 +81,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     If it is empty or has an unknown argument, the menu text is used instead (`engine.verbs.input_lines`).
     """
     group: VerbGroup
-    """Group in menus and scores. The ledger records faults and repairs."""
+    """Group in menus and scores. The fault ledger records verbs of the groups "fault" and "repair"."""
     do: VerbFunction | None
     """Function that executes the verb and returns the values that a reversal restores. It raises InputError
     before any change.
@@ -96,7 +96,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     If empty, the action ends automatically or needs other repairs.
     """
     undoes: tuple[str, ...] = ()
-    """Faults that the verb ends, in addition to those whose *reverse* it is."""
+    """Faults that the verb ends, in addition to the faults that name this verb as *reverse*."""
     pointless: Callable[[World, Input], str] = find_no_objection
     """Function that returns the reason why the action would have no effect now, or "". With a reason, the
     action is recorded as a no-op.
@@ -204,7 +204,7 @@ PARAMETERS: Final[Mapping[str, tuple[VerbParameter, ...]]] = {
 
 
 class VerbCode(TypedDict, total=False):
-    """Fields of a verb that verbs.tsv cannot contain because they are code, or that replace its values."""
+    """Fields of a verb that are code and cannot be in verbs.tsv, or that replace values of verbs.tsv."""
 
     parameters: tuple[VerbParameter, ...]
     effect: Callable[[World, Fault], str]

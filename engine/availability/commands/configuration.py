@@ -363,7 +363,10 @@ def require_compatible_replicas(world: World, group: AvailabilityGroup, operatio
 
 
 def find_server_spelling(world: World, name: str) -> str:
-    """Return the name of a server as the world spells it."""
+    """Return the name of the server in its original spelling. Case does not matter.
+
+    Return *name* unchanged if there is no such server.
+    """
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
@@ -567,7 +570,8 @@ def find_group_with_quorum(world: World, server: str, name: str) -> Availability
 def require_primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
     """Return the group named *name*, of which *server* must be the primary.
 
-    Raise 41140 on a secondary, 41190 on a replica without a role.
+    Raise 41140 on a secondary, 41190 on a replica without a role. *verb* and *noun* complete the text of
+    41190.
     """
     group = find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]

@@ -142,7 +142,7 @@ def join_group(world: World, server: str, name: str, options: Options) -> list[M
     """Execute JOIN at a server for which the group has a replica.
 
     Raise 41044 if the cluster does not know the group, 41106 if the replica has already joined, 41136 if the
-    group is not online. 41158 follows another error.
+    group is not online. The error that cancels the statement may be followed by 41158 (rolled back).
     """
     configuration.require_node(world, server)
     version = world.instances[server].version
@@ -216,10 +216,11 @@ def drop_group(world: World, server: str, name: str) -> list[Message]:
 
 
 def _require_failover_target(world: World, server: str, name: str) -> AvailabilityGroup:
-    """Return the group that shall fail over to *server*.
+    """Return the group for a failover to *server*.
 
-    Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving, 41191 if the
-    primary has a later version.
+    Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving. Raise
+    41191
+    if the primary has a later version.
     """
     group = configuration.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]
@@ -255,8 +256,7 @@ def start_planned_failover(world: World, server: str, name: str) -> statements.O
 
 NODE_PAUSED_CODE: Final = 5070
 NOT_POSSIBLE_OWNER_CODE: Final = 5015
-"""System errors 5070 (the node is paused) and 5015 (it is not a possible owner) of a rejected move of a
-group.
+"""System error 5015 of a group move: the node is not a possible owner. 5070: the node is paused.
 
 [DOC: System Error Codes]
 """

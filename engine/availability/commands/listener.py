@@ -196,7 +196,7 @@ def _update_resources(world: World, group: AvailabilityGroup) -> None:
 def _find_listener(
     world: World, server: str, name: str, verb: str, listener: str
 ) -> tuple[AvailabilityGroup, AvailabilityListener]:
-    """Return the group, which must be at its primary, and its listener.
+    """Return (group, listener). *server* must be the group's primary.
 
     Raise 19469 if no listener has that name.
     """

@@ -1,8 +1,8 @@
 """Entry points of the flow's step.
 
 They run in C from a prebuilt or locally compiled library, otherwise in plain Python. Both run the code of
-`kernel.py` and give the same bits. The first call of a function below loads the library, so a program that
-only shows a list does not load it.
+`kernel.py` and give the same bits. The first call of an entry point loads the library, so a program that runs
+no flow does not load it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ report_fallback: Callable[[str], None] | None = None
 
 
 def load_kernel() -> Kernel:
-    """Return the functions in use. The first call loads them."""
+    """Return the kernel functions in use, compiled or in plain Python. The first call loads them."""
     global _kernel
     if _kernel is None:
         from engine.flow.compiled.loader import load_functions
