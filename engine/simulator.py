@@ -299,7 +299,7 @@ def _propagate_changes(world: World) -> None:
     record_effects(world)
     streams.update_flow(world)
     if world.clusters:
-        threads.record_thread_shortages(world)
+        threads.schedule_shortage_updates(world)
     world.changed.clear()
 
 

@@ -188,7 +188,7 @@ class ClassController(QObject):
         )
         self.station.help_wanted.connect(self.help_wanted)
         self.station.join_sheet_wanted.connect(lambda name: self._save_join_sheet(Path(name)))
-        self.station.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
+        self.station.seat_file_wanted.connect(lambda name: self._export_seat_file(Path(name)))
         self.station.report_wanted.connect(self._build_report)
         self.station.lobby.check_wanted.connect(self._check_class)
         self.station.end_wanted.connect(lambda: self._confirmations.confirm("close_class", self.stop_host))

@@ -356,5 +356,5 @@ def _describe_suspension(world: World, state: ReplicaState, replica: Replica, da
     """Return the reason for suspended data movement, if the server knows it; otherwise ""."""
     if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""
-    reason = replicas.find_suspension(world, (replica.server, database))
+    reason = replicas.find_suspend_reason(world, (replica.server, database))
     return "" if reason is None else reason.name

@@ -60,7 +60,7 @@ def get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | N
     """Return the synchronization state of a copy in its availability group; None if the copy is in no group."""
     if copy.availability.guid is None:
         return None
-    if replicas.find_suspension(world, (copy.server, copy.database)) is not None:
+    if replicas.find_suspend_reason(world, (copy.server, copy.database)) is not None:
         return _SUSPENDED_INDICATOR
     return _STATE_INDICATORS[copy.availability.state]
 

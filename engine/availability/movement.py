@@ -15,11 +15,11 @@ from engine.model import (
     AvailabilityGroup,
     CommitMode,
     Contact,
+    CopyLocation,
     DatabaseCopy,
     DbState,
     Handlers,
     Key,
-    Place,
     ReplicaRole,
     ReplicaWord,
     ResourceState,
@@ -489,7 +489,7 @@ HANDLERS: Final[Handlers] = {"availability.call": retry_connections, "availabili
 # --- removal of copies and replicas that their group's configuration no longer contains --------------------
 
 
-def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool]) -> AvailabilityGroup:
+def remove_copies(group: AvailabilityGroup, is_removed: Callable[[CopyLocation], bool]) -> AvailabilityGroup:
     """Return the configuration without the (database, server) pairs for which *is_removed* is true.
 
     A database that has no pair left is removed, too.
@@ -520,7 +520,7 @@ def _record_departed_copies(world: World, server: str, guid: int) -> None:
     """Remove from the configuration the copies that left the group while their server had no quorum."""
     members = {copy.database for copy in replicas.list_group_copies(world, server, guid)}
 
-    def is_orphaned(database_place: Place) -> bool:
+    def is_orphaned(database_place: CopyLocation) -> bool:
         return (
             database_place[1] == server
             and (server, database_place[0]) in world.copies

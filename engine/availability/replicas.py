@@ -139,7 +139,7 @@ def list_group_copies(world: World, server: str, guid: int) -> list[DatabaseCopy
     return [copy for copy in found_copies if copy is not None and copy.availability.guid == guid]
 
 
-def find_suspension(world: World, key: Key) -> SuspendReason | None:
+def find_suspend_reason(world: World, key: Key) -> SuspendReason | None:
     """Return the reason why data movement of a copy is suspended, or None.
 
     SUSPEND at the primary also suspends the connected secondaries, with the reason PARTNER. [DOC: resume an

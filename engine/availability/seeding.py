@@ -60,7 +60,7 @@ def update_seedings(world: World) -> None:
                     _start_seeding_if_due(world, group, server, database)
 
 
-def permit_seeding(world: World, server: str, guid: int, granted: bool) -> None:
+def set_seeding_permission(world: World, server: str, guid: int, granted: bool) -> None:
     """Execute GRANT or DENY CREATE ANY DATABASE at the replica on *server*.
 
     A GRANT restarts the seedings that failed without this permission.

@@ -15,7 +15,7 @@ Documented [DOC: thread usage of groups].
 """
 
 
-def record_thread_shortages(world: World) -> None:
+def schedule_shortage_updates(world: World) -> None:
     """Schedule an update for each instance that now has too few worker threads, or again has enough."""
     for server in dict.fromkeys(name for name, _ in world.replicas):
         if _lacks_threads(world, server) != world.instances[server].short_of_threads:

@@ -532,7 +532,7 @@ class Flow:
         s = self.sources[number]
         if old_setup is None or old_setup.log_size_kb != setup.log_size_kb:
             s[k.LOG_SIZE] = setup.log_size_kb
-        rows.resize_population(s, setup)
+        rows.adapt_connection_counts(s, setup)
         if setup.operation is not None and (old_setup is None or old_setup.operation != setup.operation):
             self.start_operation(number)
         elif setup.operation is None:

@@ -75,7 +75,7 @@ def reset_rate(s: Array, totals: int, since_look_s: float) -> None:
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
 
 
-def resize_population(s: Array, setup: SourceSetup) -> None:
+def adapt_connection_counts(s: Array, setup: SourceSetup) -> None:
     """Adapt the number of connections to the setup.
 
     If clients cannot run transactions, all connections are idle.

@@ -141,7 +141,7 @@ def start_checkdb(
     check reads every page once, so it takes as long as a backup of the same data. Derived. *quiet*: with
     NO_INFOMSGS.
     """
-    statements.use_database(world, server, database)
+    statements.check_database_access(world, server, database)
     copy = _find_checked_copy(world, server, database)
     disks.require_data_reachable(copy)
     ends = world.tick + to_ticks(files.compute_disk_transfer_s(world, server, copy.size_kb))

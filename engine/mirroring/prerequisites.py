@@ -142,12 +142,12 @@ def get_witness(copy: DatabaseCopy) -> str | None:
     return copy.mirroring.witness
 
 
-def get_witness_state_word(copy: DatabaseCopy) -> str:
+def get_witness_state_desc(copy: DatabaseCopy) -> str:
     """Return the column mirroring_witness_state_desc; empty without a witness."""
     return copy.mirroring.witness_state.name if copy.mirroring.witness is not None else ""
 
 
-def get_safety_word(copy: DatabaseCopy) -> str:
+def get_safety_desc(copy: DatabaseCopy) -> str:
     """Return FULL or OFF; empty if the database is not mirrored or its server does not yet know the level."""
     is_known = copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
     return copy.mirroring.safety.name if is_known else ""

@@ -95,7 +95,7 @@ def is_witness_version_sufficient(world: World, copy: DatabaseCopy) -> bool:
     )
 
 
-def could_fail_over_at_loss(world: World, mirror: DatabaseCopy) -> bool:
+def can_fail_over_at_loss(world: World, mirror: DatabaseCopy) -> bool:
     """Return whether the mirror could fail over automatically if it lost its principal now."""
     return (
         mirror.mirroring.role is Role.MIRROR

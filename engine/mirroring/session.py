@@ -132,7 +132,7 @@ def _on_principal_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel_failover(world, copy.mirroring.guid, "manual", CONNECTION_LOST_REASON)
     # If the principal left the session while the mirror hung, the mirror has no stream and cannot take over.
-    armed = copy.stream is not None and quorum.could_fail_over_at_loss(world, copy)
+    armed = copy.stream is not None and quorum.can_fail_over_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.is_connected_from_witness(
         world, copy, copy.mirroring.partner
     ):

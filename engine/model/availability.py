@@ -124,7 +124,7 @@ class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
     """HostRecordTTL in seconds. A change of this setting takes effect when the network name next comes online."""
 
 
-Place = tuple[str, str]
+CopyLocation = tuple[str, str]
 """(database, server) of a database copy."""
 
 
@@ -141,13 +141,13 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     """Server of the last primary replica."""
     replicas: tuple[Replica, ...] = ()
     databases: tuple[str, ...] = ()
-    joined: tuple[Place, ...] = ()
+    joined: tuple[CopyLocation, ...] = ()
     """Database copies that have joined the group."""
-    ready: tuple[Place, ...] = ()
+    ready: tuple[CopyLocation, ...] = ()
     """Database copies with is_failover_ready = 1. The primary records them, so that the record survives its
     loss.
     """
-    pending_suspend: tuple[Place, ...] = ()
+    pending_suspend: tuple[CopyLocation, ...] = ()
     """Database copies with is_pending_secondary_suspend = 1. A forced failover sets it until the secondary
     learns of the suspension.
     """

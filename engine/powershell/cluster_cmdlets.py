@@ -96,7 +96,9 @@ def get_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | N
     """Execute Get-ClusterNode."""
     cluster = world.clusters[lookup.find_node(world, node).cluster]
     names = lookup.match_names(call, cluster.nodes, lookup.read_names(call, piped, "node") or ("*",))
-    rows = tuple(build_node_row(world, node, lookup.find_member(world, node, name, call)) for name in names)
+    rows = tuple(
+        build_node_row(world, node, lookup.find_cluster_node(world, node, name, call)) for name in names
+    )
     old = cluster.windows in ("2008 R2", "2012")
     return PipelineTable("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
 
@@ -234,7 +236,7 @@ def get_owner_node(world: World, node: str, call: CmdletCall, piped: PipelineTab
 def get_log(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-ClusterLog. It returns the lines that the real cmdlet writes to a file. Times are UTC."""
     name = call.get_value("node", 0) or node
-    member = lookup.find_member(world, node, name, call)
+    member = lookup.find_cluster_node(world, node, name, call)
     minutes = call.get_value("timespan")
     since_tick = world.tick - int(minutes) * 60 * TICKS_PER_S if minutes else 0
     lines = [
@@ -258,7 +260,7 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
         target = next((n for n in roles.KINDS[role.kind].list_targets(world, role) if n != role.owner), "")
     if not target:
         raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
-    target = lookup.find_member(world, node, target, call).name
+    target = lookup.find_cluster_node(world, node, target, call).name
     if role.owner != target or role.state not in (ResourceState.ONLINE, ResourceState.OFFLINE):
         commands.move_role(world, role.name, target, node)
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
@@ -332,7 +334,9 @@ def get_dependency(world: World, node: str, call: CmdletCall, piped: PipelineTab
 
 def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Start-ClusterNode, with -FixQuorum or -ForceQuorum."""
-    name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
+    name = lookup.find_cluster_node(
+        world, node, lookup.read_single_name(call, piped, "node", node), call
+    ).name
     lookup.require_computer(world, node, name, call)
     if call.has_switch("clearquarantine"):
         quarantine.clear_exits(world, name)
@@ -345,7 +349,9 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Stop-ClusterNode. It fails if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
-    name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
+    name = lookup.find_cluster_node(
+        world, node, lookup.read_single_name(call, piped, "node", node), call
+    ).name
     lookup.require_computer(world, node, name, call)
     if not commands.has_quorum_without(world, name):
         text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
@@ -357,7 +363,9 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 def remove_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Remove-ClusterNode. It evicts a node without a confirmation, as with -Force."""
     commands.evict_node(
-        world, lookup.find_member(world, node, lookup.read_single_name(call, piped, "node"), call).name, node
+        world,
+        lookup.find_cluster_node(world, node, lookup.read_single_name(call, piped, "node"), call).name,
+        node,
     )
     return EMPTY_TABLE
 
@@ -366,9 +374,11 @@ def build_pause_cmdlet(paused: bool) -> Cmdlet:
     """Build the cmdlet Suspend-ClusterNode (*paused*) or Resume-ClusterNode."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
-        member = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call)
+        member = lookup.find_cluster_node(
+            world, node, lookup.read_single_name(call, piped, "node", node), call
+        )
         target = call.get_value("targetnode", 1) if paused else ""
-        target_node = lookup.find_member(world, node, target, call).name if target else None
+        target_node = lookup.find_cluster_node(world, node, target, call).name if target else None
         commands.set_node_paused(world, member.name, paused, node, call.has_switch("drain"), target_node)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 

@@ -25,7 +25,9 @@ def _find_target(world: World, name: str) -> str | None:
     return world.instances[listener].computer if listener in world.instances else listener
 
 
-def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+def test_net_connection(
+    world: World, node: str, call: CmdletCall, piped: PipelineTable | None
+) -> PipelineTable:
     """Execute Test-NetConnection."""
     name, port = call.get_value("computername", 0), call.get_value("port") or "0"
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}

@@ -56,7 +56,7 @@ def find_node(world: World, node: str) -> Node:
     return world.nodes[node]
 
 
-def find_member(world: World, node: str, name: str, call: CmdletCall) -> Node:
+def find_cluster_node(world: World, node: str, name: str, call: CmdletCall) -> Node:
     """Return the node of the cluster named *name*. Raise ShellError if it does not exist."""
     cluster = world.clusters[find_node(world, node).cluster]
     member_name = next((candidate for candidate in cluster.nodes if candidate.lower() == name.lower()), None)

@@ -221,7 +221,7 @@ def _preview_operation(
         targets = [f"{row['DisplayName']} ({row['Name']})" for row in rows]
     else:
         target_names = lookup.read_names(call, table, "node") or (node,)
-        targets = [lookup.find_member(world, node, name, call).name for name in target_names]
+        targets = [lookup.find_cluster_node(world, node, name, call).name for name in target_names]
     lines = (f'What if: Performing the operation "{call.name}" on target "{target}".' for target in targets)
     return PipelineTable("text", text="\n".join(lines))
 
@@ -253,7 +253,7 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "set-clusterparameter": cluster_cmdlets.set_parameter,
     "get-service": services.get_service,
     "restart-service": services.build_service_cmdlet(stop=True, start=True),
-    "test-netconnection": computer_cmdlets.test_connection,
+    "test-netconnection": computer_cmdlets.test_net_connection,
     "resolve-dnsname": computer_cmdlets.resolve_name,
     "test-path": computer_cmdlets.test_path,
     "new-item": computer_cmdlets.create_item,

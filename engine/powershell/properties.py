@@ -136,7 +136,7 @@ def _find_object_name(world: World, node: str, name: str, call: CmdletCall) -> s
         lookup.require_known_cluster(world, node, call, (name,) if name else ())
         return world.nodes[node].cluster
     if kind == "node":
-        return lookup.find_member(world, node, name, call).name
+        return lookup.find_cluster_node(world, node, name, call).name
     if kind == "group":
         return lookup.find_role(world, node, name, call).name
     return lookup.find_resource(world, node, name, call)[1].name

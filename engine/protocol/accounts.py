@@ -280,7 +280,7 @@ def _require_login_for_user(world: World, server: str, name: str) -> Login:
 
 
 def _require_open_database(world: World, server: str, database: str) -> str:
-    statements.use_database(world, server, database)
+    statements.check_database_access(world, server, database)
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return database.lower()
     return statements.require_copy(world, server, database).database

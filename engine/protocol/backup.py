@@ -169,7 +169,7 @@ def back_up_database(
     if differential:
         size_kb = min(size_kb, max(0.0, end_kb - copy.last_log_backup_kb) + copy.size_kb * 0.01)
     size_kb *= COMPRESSED_BACKUP_SHARE if details.compressed else 1.0
-    room = _reserve_location(world, server, path, size_kb, title)
+    room = _find_backup_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     world.update_copy(copy.key, backup_from_kb=end_kb)
     duration_s = max(BACKUP_S_MIN, files.compute_file_copy_s(world, server, room[0], size_kb))
@@ -266,7 +266,7 @@ def back_up_log(
     size_kb = max(0.0, end - lead.last_log_backup_kb) * (
         COMPRESSED_BACKUP_SHARE if details.compressed else 1.0
     )
-    room = _reserve_location(world, server, path, size_kb, title)
+    room = _find_backup_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
@@ -410,7 +410,7 @@ def _find_backup_source(
             raise SqlError(945, copy.database, also=(3013,), title=title)
         return copy
     try:
-        statements.use_database(world, server, database)
+        statements.check_database_access(world, server, database)
     except SqlError as problem:
         raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
     assert copy is not None
@@ -430,7 +430,9 @@ def _find_role_refusal(
     return SqlError(number, copy.database, also=(3013,), title=title) if number else None
 
 
-def _reserve_location(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:
+def _find_backup_location(
+    world: World, server: str, path: str, size_kb: float, title: str
+) -> tuple[str, str]:
     """Return the location of the backup file: (server, local path).
 
     If the file exists, the path has the spelling of the existing file. Raise 3201, 3202 or 3241.

@@ -180,7 +180,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     if server is not None and server_answer == "serves" and refusal is None:
         copy = world.copies[server, client.databases[0]]
         if drivers.refuses_partner(client, group_policies.get_policy(copy).get_partner(copy)):
-            _abort_login(world, client, server, MIRRORED_WITH_SUBNETS)
+            _abort_login(world, client, server, MULTI_SUBNET_ERROR)
         elif name_used != client.data_source and _has_no_partner(world, client, server):
             _abort_login(world, client, server, NOT_MIRRORED)
         else:
@@ -236,7 +236,7 @@ def _has_no_partner(world: World, client: Client, server: str) -> bool:
 NOT_MIRRORED: Final = mark(
     "{client}: Server {server}, database {database} is not configured for database mirroring."
 )
-MIRRORED_WITH_SUBNETS: Final = mark(
+MULTI_SUBNET_ERROR: Final = mark(
     "{client}: Connecting to a mirrored SQL Server instance using the MultiSubnetFailover connection option is not "
     "supported."
 )

@@ -98,7 +98,7 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewDatabaseF
     needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
         drive = volumes.get_drive_letter(file.path)
-        if not volumes.ABSOLUTE_PATH.match(file.path):
+        if not volumes.ABSOLUTE_PATH_PATTERN.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
         if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
             raise SqlError(1828, file.name)
@@ -260,7 +260,7 @@ def _require_readable(world: World, copy: DatabaseCopy) -> None:
         return
     if gives is False or copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
         raise SqlError(1822)
-    statements.use_database(world, copy.server, copy.database)
+    statements.check_database_access(world, copy.server, copy.database)
 
 
 def _require_data_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:

@@ -188,7 +188,7 @@ def truncate_log(world: World, server: str, database: str) -> list[Message]:
 
     Raise 3048 for a mirrored database.
     """
-    statements.use_database(world, server, database)
+    statements.check_database_access(world, server, database)
     copy = statements.require_copy(world, server, database)
     if copy.group_kind:
         raise SqlError(3048, copy.database, also=(3013,))
@@ -239,7 +239,7 @@ SHRUNK_LOG_MIN_KB: Final = 1024.0
 
 def shrink_log(world: World, server: str, database: str, target_kb: float) -> list[Message]:
     """Shrink the log (DBCC SHRINKFILE) to *target_kb*, but not below its used part."""
-    statements.use_database(world, server, database)
+    statements.check_database_access(world, server, database)
     copy = statements.require_copy(world, server, database)
     size_kb = min(copy.log_size_kb, max(target_kb, compute_used_kb(world, copy), SHRUNK_LOG_MIN_KB))
     if size_kb < copy.log_size_kb - LOG_SPACE_TOLERANCE_KB:
@@ -286,7 +286,7 @@ def add_file(
     drive = volumes.get_drive_letter(path)
     if any(file.name.lower() == name.lower() for file in volumes.list_copy_files(copy)):
         raise SqlError(1828, name)
-    if not volumes.ABSOLUTE_PATH.match(path):
+    if not volumes.ABSOLUTE_PATH_PATTERN.match(path):
         raise SqlError(5105, path, also=(5009,))
     options = options or {}
     volumes.check_new_file(

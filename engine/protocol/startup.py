@@ -134,7 +134,7 @@ def write_transport_lines(world: World, server: str) -> None:
     _write_lines(world, server, _list_transport_lines(world.instances[server]))
 
 
-def write_last_lines(world: World, server: str, started_tick: int) -> None:
+def write_last_line(world: World, server: str, started_tick: int) -> None:
     """Write the last ERRORLOG line of a start when all databases are recovered (timer handler)."""
     state = world.instances[server]
     if state.running and state.started_tick == started_tick and state.hung:
@@ -166,4 +166,4 @@ def log_clean_startups(world: World) -> None:
         errorlog.write_message(world, name, 3408)
 
 
-HANDLERS: Final[Handlers] = {"startup.complete": write_last_lines}
+HANDLERS: Final[Handlers] = {"startup.complete": write_last_line}

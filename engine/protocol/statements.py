@@ -206,7 +206,7 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
     return []
 
 
-def use_database(world: World, server: str, database: str, read_intent: bool = False) -> Outcome:
+def check_database_access(world: World, server: str, database: str, read_intent: bool = False) -> Outcome:
     """Check that a connection can use a database, for a USE statement or a login.
 
     Raise an error if the server refuses clients in the database.

@@ -115,7 +115,7 @@ def get_file_path(copy: DatabaseCopy, file: DbFile) -> str:
     return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.key}.{ending}"
 
 
-ABSOLUTE_PATH: Final = re.compile(r"[A-Za-z]:\\[^\\]")
+ABSOLUTE_PATH_PATTERN: Final = re.compile(r"[A-Za-z]:\\[^\\]")
 """Pattern of an absolute path on a drive."""
 
 

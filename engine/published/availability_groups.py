@@ -116,7 +116,7 @@ COMPARISON_SEEDS: Final = range(1, 7)
 """Seeds of the runs whose mean is compared with the published value."""
 
 
-def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
+def _apply_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
     """Apply the input *lines* at 5 s to a group with three replicas and a small idle database.
 
     Return the world and the events.
@@ -142,7 +142,7 @@ def measure_planned_failover_s() -> float:
     """
     times = []
     for seed in COMPARISON_SEEDS:
-        _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
+        _, events = _apply_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
         begin = _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
         times.append(_find_state_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)
     return arithmetic.add_in_order(times) / len(times)
@@ -171,7 +171,7 @@ def measure_commit_pause_s() -> float:
 @cache
 def measure_isolated_primary_s() -> float:
     """Return the time for which a primary that has lost its network remains primary, in seconds."""
-    _, events = _play_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
+    _, events = _apply_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 

@@ -149,7 +149,7 @@ def _build_alter_statement(option: str) -> str:
     return f"1 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option})\n"
 
 
-def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
+def _build_alter_lines(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
     """Return input lines with one ALTER statement per replica, which sets *option*."""
     alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
     return "".join(
@@ -241,7 +241,7 @@ def _measure_pause_s(timeout_s: int) -> float:
     *timeout_s*: SESSION_TIMEOUT of all replicas.
     """
     world = build_group_world(("sync", "sync"), USERS.name)
-    alter_lines = _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2])
+    alter_lines = _build_alter_lines(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2])
     play_script(world, alter_lines + "5 black-hole NODE_1 NODE_2\n", 5.5)
     _measure_commit_wait_s(world, 60.0)
     return world.tick / TICKS_PER_S - FIRST_INPUT_S

@@ -21,7 +21,7 @@ from engine.verbs.verb import Args, Verb, VerbFunction, describe_loss
 _ROLE_KEY_PATTERN: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of a team role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
-_LINE_END_PATTERN: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+_LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """Line ends that str.splitlines recognizes.
 
 `parse_input_line` replaces them one by one, because splitting a million lines would take longer than two
@@ -46,7 +46,7 @@ def parse_input_line(text: str, tick: int = 0) -> Input:
                 build_message("a line can have only one role; remove {word!r}", word=input_text.split()[0])
             )
         return replace(parse_input_line(input_text, tick), by=author)
-    for end in _LINE_END_PATTERN:  # normalize line ends, so that a journal can be read back unchanged
+    for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
         if end[0] in text:  # this test takes four milliseconds for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()

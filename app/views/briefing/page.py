@@ -39,7 +39,7 @@ MODE_CHOICES: Final = (
 PAGE_MARGINS_PX: Final = 24
 MODE_GAP_PX: Final = 24
 """Gap between modes side by side. It is wider than the gap between a button and its text."""
-PAGE_WIDTH_UNITS: Final = 48
+PAGE_WIDTH_MAX_LINES: Final = 48
 """Maximum width of the page in line heights, for lines of readable length."""
 
 
@@ -209,7 +209,7 @@ class BriefPage(QWidget):
 
     def _adjust_width(self) -> None:
         """Set the text to a readable width. Arrange the modes in a row, or in a column if a row is too wide."""
-        width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
+        width = min(PAGE_WIDTH_MAX_LINES * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))
         longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())
         has_room = longest <= width - 56

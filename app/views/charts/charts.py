@@ -57,7 +57,7 @@ rescaling.
 FULL_RANGE_START_S: Final = 60.0
 LINE_MARKER_KINDS: Final = ("fault", "repair", "failover")
 """Kinds of markers that are also drawn as vertical lines through the charts."""
-PANEL_HEIGHT_UNITS: Final = 2.7
+PANEL_HEIGHT_MIN_LINES: Final = 2.7
 """Minimum height of a plot in line heights, so that its name and two axis labels do not overlap."""
 DRAG_DISTANCE_MIN_PX: Final = 5
 """Minimum distance of a drag that selects a time range. A shorter drag counts as a click."""
@@ -367,7 +367,7 @@ class ChartView(QWidget):
                 span.to_s,
                 theme.add_alpha(colors.get_color(DATABASE_STATE_STYLES[span.state][2]), SHADE_ALPHA),
             )
-            for span in self._list_spans(now_s)
+            for span in self._list_protection_spans(now_s)
             if span.state in (EXPOSED, UNSERVED)
         ]
         lines = [
@@ -384,7 +384,7 @@ class ChartView(QWidget):
 
     def _draw_lanes(self, now_s: float) -> None:
         bounds = (self._compute_pixel(self._range[0]), self._compute_pixel(self._range[1]))
-        self.lane.show_spans(self._list_spans(now_s), self._list_line_markers(), bounds)
+        self.lane.show_spans(self._list_protection_spans(now_s), self._list_line_markers(), bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
             self._states.add_sampled_states(self._drill.standings, times_s)
@@ -393,7 +393,7 @@ class ChartView(QWidget):
         self.scale.show_range(self._range)
         self._show_cursor()
 
-    def _list_spans(self, now_s: float) -> list[TimelineSpan]:
+    def _list_protection_spans(self, now_s: float) -> list[TimelineSpan]:
         """Return the time ranges with and without protection.
 
         The list is empty if the trainee may not see the true state.
@@ -587,7 +587,7 @@ class ChartView(QWidget):
         metrics = self.fontMetrics()
         if self._view is not None:
             self._view.setBackground(colors.surface)
-            self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
+            self._view.setMinimumHeight(round(PANEL_HEIGHT_MIN_LINES * len(self.panels) * metrics.height()))
         width_min = round(DATABASE_BOX_WIDTH_LINES * metrics.height())
         self._databases.setMinimumWidth(width_min)  # the selector shrinks first, before the whole bar scrolls
         self._position_database_selector()

@@ -37,7 +37,7 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
     return new
 
 
-def compute_headroom(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
+def compute_headroom_factor(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
     """Return the axis length, relative to the top value, that leaves *label_px* free.
 
     *pixels*: height of the plot.
@@ -217,7 +217,7 @@ class ChartPanel:
         self.curve.setData(x, y, connect="finite" if gaps else "all")
         highest = float(np.nanmax(y)) if len(y) and not np.isnan(y).all() else 0.0
         top = compute_axis_top(highest, self.counter, self._top)
-        end = top * compute_headroom(self.plot.vb.height(), self._label_px)
+        end = top * compute_headroom_factor(self.plot.vb.height(), self._label_px)
         if (top, end) != (self._top, self._end):
             self._top, self._end = top, end
             self._axis.top = top

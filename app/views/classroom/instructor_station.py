@@ -74,7 +74,7 @@ class InstructorStation(QDialog):
     """Signal: file name for the printable sheet with the join code for seats."""
     end_wanted = Signal()
     """Signal: the user wants to close the class."""
-    hand_out_wanted = Signal(str)
+    seat_file_wanted = Signal(str)
     """Signal: file name for the seat file, with which seats without a network can start."""
     report_wanted = Signal(str, bool)
     """Signal: file name of the report, and whether the report contains people's names."""
@@ -294,7 +294,7 @@ class InstructorStation(QDialog):
         self.replay = page
         self.pages.addWidget(page)
         page.closed.connect(lambda: self.pages.setCurrentIndex(0))
-        page.line_wanted.connect(self._send_quietly)
+        page.line_wanted.connect(self._send_replay_line)
 
     def _open_replay(self) -> None:
         """Open the replay page with the run of the selected seat."""
@@ -305,7 +305,7 @@ class InstructorStation(QDialog):
         if tile is not None:
             self.replay.open_seat(tile.seat, tile.at_s)
 
-    def _send_quietly(self, line: str) -> None:
+    def _send_replay_line(self, line: str) -> None:
         """Send a line of the replay page.
 
         Of consecutive positions in the same shared replay, list only the first as sent.
@@ -567,7 +567,7 @@ class InstructorStation(QDialog):
 
     def _save_seat_file(self) -> None:
         kind = build_seat_file_filter()
-        self._save_file(tr("Save the class file for seats"), "class.seat", kind, self.hand_out_wanted.emit)
+        self._save_file(tr("Save the class file for seats"), "class.seat", kind, self.seat_file_wanted.emit)
 
     def _save_report(self) -> None:
         def send(name: str) -> None:

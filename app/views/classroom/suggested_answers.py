@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QMenu, QPushButton
 
 from app.words.language import tr
 
-ANSWER_LETTERS: Final = 80
+ANSWER_LENGTH_MAX: Final = 80
 """Maximum number of characters of a suggested answer in the menu. Its tooltip has the full text."""
 
 
@@ -31,7 +31,7 @@ class SuggestedAnswers(QPushButton):
     def _show_answers(self) -> None:
         self.answers.clear()
         for text in self._list_answers():
-            short = text if len(text) <= ANSWER_LETTERS else f"{text[:ANSWER_LETTERS]}…"
+            short = text if len(text) <= ANSWER_LENGTH_MAX else f"{text[:ANSWER_LENGTH_MAX]}…"
             item = self.answers.addAction(short.replace("&", "&&"))
             item.setToolTip(text)
             item.triggered.connect(lambda _=False, text=text: self.chosen.emit(text))

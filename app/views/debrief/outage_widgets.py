@@ -210,7 +210,7 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
         lanes = review.lanes.get(outage.database)
         if lanes is None or not lanes.preconditions or outage.by == "manual":
             continue
-        rows = list(_list_guards(lanes, outage))
+        rows = list(_list_requirement_rows(lanes, outage))
         head = tr("{database}, from {start} to {end}")
         title = head.format(
             database=_format_names(group),
@@ -223,7 +223,7 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     return widgets
 
 
-def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
+def _list_requirement_rows(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
     """Yield a table row for each requirement, unmet ones first."""
     ticks_by_guard = {
         (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against

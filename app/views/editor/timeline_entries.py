@@ -276,7 +276,7 @@ def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: 
 WHOLE_ENTRY, ENTRY_START, ENTRY_END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
-FINE_PX_PER_S: Final = 2.0
+FINE_SNAP_MIN_PX_PER_S: Final = 2.0
 """Minimum scale at which drags snap to seconds.
 
 Below it they snap to five seconds, so that a snap interval is never shorter than a pixel.
@@ -307,7 +307,7 @@ class TimeAxisScale(Struct, frozen=True):
     @property
     def step_s(self) -> float:
         """Snap interval of a drag in seconds."""
-        return 1.0 if self.width / self.length_s >= FINE_PX_PER_S else COARSE_SNAP_INTERVAL_S
+        return 1.0 if self.width / self.length_s >= FINE_SNAP_MIN_PX_PER_S else COARSE_SNAP_INTERVAL_S
 
 
 class FaultLayout(Struct, frozen=True):

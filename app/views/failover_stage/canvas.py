@@ -168,7 +168,7 @@ class StageStyle(Struct, frozen=True):
         return min(1.0, max(TEXT_SCALE_MIN, TEXT_SIZES_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
-    def scene(self) -> SceneStyle:
+    def scene_style(self) -> SceneStyle:
         """Style of symbols and chips, which the stage shares with the topology."""
         return SceneStyle(
             self.colors, self.fonts["body"], self.fonts["small"], self.fonts["bold"], self.fonts["server"]
@@ -179,7 +179,7 @@ class StageStyle(Struct, frozen=True):
         return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property
-    def text_on_series(self) -> QColor:
+    def series_text_color(self) -> QColor:
         """Color of text on the colors of servers and phases."""
         return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
 

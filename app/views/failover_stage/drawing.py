@@ -138,7 +138,7 @@ class StagePainter(PanelPainter):
         room = box.height() - tall - 4 - self.compute_line_height("body")
         left, right, y = box.left() + 20, box.right() - 14, box.top() + max(2.0, min(10.0, room / 2))
         font = style.fonts["body"]
-        width = compute_indicator_width(card.status, style.scene, font)
+        width = compute_indicator_width(card.status, style.scene_style, font)
         name_width = QFontMetricsF(style.fonts["server"]).horizontalAdvance(card.name)
         is_beside = name_width + width + 10 <= right - left
         self.draw_text(
@@ -147,7 +147,7 @@ class StagePainter(PanelPainter):
         y += 0 if is_beside else tall
         base = y + tall / 2 + (QFontMetricsF(font).ascent() - QFontMetricsF(font).descent()) / 2
         draw_indicator(
-            painter, card.status, QPointF(right - width if is_beside else left, base), style.scene, font
+            painter, card.status, QPointF(right - width if is_beside else left, base), style.scene_style, font
         )
         y += tall + 4
         replaced = name == CLIENT and name in view.lines
@@ -176,7 +176,7 @@ class StagePainter(PanelPainter):
             wraps = self.compute_width(words, "body") > room and box.bottom() - 2 * tall - 8 >= y - 2
             tall *= 2 if wraps else 1
             row = QRectF(left, box.bottom() - tall - 8, room, tall)
-            ink = colors.text if color_name == "text" else style.scene.get_color(color_name)
+            ink = colors.text if color_name == "text" else style.scene_style.get_color(color_name)
             if row.top() >= y - 2:
                 self.draw_text(words, row, "body", ink, wraps=wraps)
         if name == CLIENT and view.facts.more_clients:
@@ -199,14 +199,14 @@ class StagePainter(PanelPainter):
                 painter,
                 role.shape,
                 QRectF(box.left(), y + tall / 2 - 9, 18, 18),
-                style.scene.get_color(role.color_name),
+                style.scene_style.get_color(role.color_name),
             )
             words = role.label
             width = QFontMetricsF(style.fonts["bold"]).horizontalAdvance(words)
             color_name = (
                 colors.text
                 if role.text in ("MIRROR", "SECONDARY")
-                else style.scene.get_color(role.color_name)
+                else style.scene_style.get_color(role.color_name)
             )
             if style.is_far:
                 self.draw_text(
@@ -224,7 +224,7 @@ class StagePainter(PanelPainter):
             return
         chip, widths = style.fonts["small"], []
         for indicator in card.badges:
-            widths.append(compute_indicator_width(indicator, style.scene, chip) + 16)
+            widths.append(compute_indicator_width(indicator, style.scene_style, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
         # a card with space for a single row shows only the problems
         bad = [sign_pair for sign_pair in first if sign_pair[0].color_name != "ok"]
@@ -233,7 +233,7 @@ class StagePainter(PanelPainter):
             x = box.left()
             with condense_drawing(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
                 for indicator, wide in row:
-                    draw_chip(painter, indicator, QRectF(x, y, wide, 21), style.scene, chip)
+                    draw_chip(painter, indicator, QRectF(x, y, wide, 21), style.scene_style, chip)
                     x += wide + 6
             y += 27 if row else 0
         if more_text and y + 16 < box.bottom() + 6:
@@ -259,7 +259,7 @@ class StagePainter(PanelPainter):
                 self.painter,
                 shape,
                 QRectF(row.left() + 8, row.center().y() - 7, 14, 14),
-                self.style.scene.get_color(color_name),
+                self.style.scene_style.get_color(color_name),
             )
             half_height = row.height() / 2
             if half_height >= self.compute_line_height("body") + 2:
@@ -272,7 +272,7 @@ class StagePainter(PanelPainter):
                 words = view_model.get_resource_label(state)
                 self.draw_text(words,
                           QRectF(row.left() + 30, row.center().y() - 2, row.width() - 110, half_height), "small",
-                          self.style.scene.get_color(color_name))  # fmt: skip
+                          self.style.scene_style.get_color(color_name))  # fmt: skip
             else:
                 self.draw_text(
                     name,
@@ -355,7 +355,7 @@ class StagePainter(PanelPainter):
                 vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_color_name != "muted"
             )
         color_name = (
-            self.style.scene.get_color(view.votes_color_name)
+            self.style.scene_style.get_color(view.votes_color_name)
             if view.votes_color_name != "muted"
             else colors.muted
         )
@@ -393,7 +393,7 @@ class StagePainter(PanelPainter):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.get_server_color(vote.color))
         painter.drawEllipse(circle)
-        self.draw_text(letter, circle, "server", self.style.text_on_series, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(letter, circle, "server", self.style.series_text_color, Qt.AlignmentFlag.AlignHCenter)
         if not counted:
             return
         badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
@@ -410,7 +410,7 @@ class StagePainter(PanelPainter):
         self._draw_stopwatches(view)
         self._draw_rows(view)
         self._draw_resource_times(view)
-        self._draw_vessel(view)
+        self._draw_redo_gauge(view)
         self._draw_packets(view, time_s)
         self.draw_ribbon(view, time_s)
 
@@ -431,7 +431,7 @@ class StagePainter(PanelPainter):
             row = QRectF(box.right() - 100, y + index * step, 76, step - 5)
             self.draw_text(time_taken, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
-    def _draw_vessel(self, view: StageView) -> None:
+    def _draw_redo_gauge(self, view: StageView) -> None:
         box, vessel = self.find_box(view.technology, QUEUE), view.redo_gauge
         if box is None or vessel is None or QUEUE not in view.highlighted_places:
             return

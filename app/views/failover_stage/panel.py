@@ -193,11 +193,11 @@ class PanelPainter(CanvasPainter):
                     self.painter,
                     row.indicator.shape,
                     QRectF(left, y + tall / 2 - 7, 15, 15),
-                    self.style.scene.get_color(row.indicator.color_name),
+                    self.style.scene_style.get_color(row.indicator.color_name),
                 )
             color_name = {"muted": colors.muted, "text": colors.text}.get(
                 row.color_name
-            ) or self.style.scene.get_color(row.color_name)
+            ) or self.style.scene_style.get_color(row.color_name)
             name_width, wide = self.compute_width(row.name, "bold"), self.compute_width(row.text, "body") + 2
             name = QRectF(left + ROW_INDENT, y, name_width * share if is_beside else room, tall)
             self.draw_text(row.name, name, "bold", colors.text)

@@ -375,7 +375,7 @@ class FidelityView(QWidget):
 
     def _list_parts(self) -> None:
         """List the sections with their counts of passed rows, and the figures. Keep the selection."""
-        colors, selected = theme.get_theme_tokens(self.palette()), self._find_figure()
+        colors, selected = theme.get_theme_tokens(self.palette()), self._get_selected_figure_name()
         row = self.parts.currentRow()
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
@@ -394,7 +394,7 @@ class FidelityView(QWidget):
         words = (word for name in (ALL_SECTIONS, *SECTIONS) for word in tr(name).split())
         self.parts.setMinimumWidth(max(map(self.fontMetrics().horizontalAdvance, words)) + SECTION_MARGIN_PX)
 
-    def _find_figure(self) -> str:
+    def _get_selected_figure_name(self) -> str:
         """Return the name of the selected figure, or an empty string if a section is selected."""
         position = self.parts.currentRow() - len(SECTIONS) - 1
         return self._listed[position] if position >= 0 else ""
@@ -415,7 +415,10 @@ class FidelityView(QWidget):
 
     def show_selected_part(self) -> None:
         """Show the selected figure, or the rows of the selected section."""
-        colors, figure = theme.get_theme_tokens(self.palette()), self.figures.get(self._find_figure())
+        colors, figure = (
+            theme.get_theme_tokens(self.palette()),
+            self.figures.get(self._get_selected_figure_name()),
+        )
         position = self.page.verticalScrollBar().value()
         if figure is None:
             rows = self.filter_rows()

@@ -308,7 +308,7 @@ class LinkPlanner(QWidget):
         """Return headings and all points of the displayed curves."""
         return build_sweep_table(self.plan, self.sweeps.values()) if self.plan is not None else []
 
-    def copy_figures(self) -> None:
+    def copy_table(self) -> None:
         """Copy the points of the displayed curves to the clipboard as a table."""
         QGuiApplication.clipboard().setText(formatting.format_tab_separated(self.list_table_rows()))
         self._show_status(tr("Copied: one row per point of each curve."))
@@ -410,7 +410,7 @@ class LinkPlanner(QWidget):
         self.times.clicked.connect(self.show_failover_times)
         bar.addWidget(self.times)
         for text, do in (
-            (tr("Copy table"), self.copy_figures),
+            (tr("Copy table"), self.copy_table),
             (
                 tr("Save table…"),
                 lambda: self.save_csv(

@@ -32,7 +32,7 @@ COMPACT_ROW_GAP_SHARE: Final = 0.2
 COMPACT_CARD_GAP_SHARE: Final = 0.36
 """Distance between compact cards in a row of witnesses or applications, as a share of the gap."""
 
-WIDE_SPACING_CARDS_MAX: Final = 4
+WIDE_SPACING_PARTNERS_MAX: Final = 4
 """Maximum number of partners above and below the center for the full gap between cards.
 
 More partners halve the gap.
@@ -137,7 +137,7 @@ def _arrange_around_center(
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
     inner_height = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
     near_y, far_y = inner_height / 2.0 + gap * 0.2, inner_height + height / 2.0 + gap * 0.75
-    aside = gap if len(other_partners) <= WIDE_SPACING_CARDS_MAX else gap * 0.5
+    aside = gap if len(other_partners) <= WIDE_SPACING_PARTNERS_MAX else gap * 0.5
     rows = (
         (witnesses, -near_y),
         (clients, near_y),

@@ -525,7 +525,7 @@ def set_creation_permission(world: World, server: str, name: str, granted: bool)
     group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(41100, name)
-    seeding.permit_seeding(world, server, group.guid, granted)
+    seeding.set_seeding_permission(world, server, group.guid, granted)
     return []
 
 

@@ -235,14 +235,14 @@ def is_witness_in_state(context: ConditionContext, database: str, state: str) ->
     """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
     copy = context.find_principal(database)
     return state == (
-        (prerequisites.get_witness_state_word(copy) if copy is not None else "") or NO_SESSION_STATE
+        (prerequisites.get_witness_state_desc(copy) if copy is not None else "") or NO_SESSION_STATE
     )
 
 
 def is_safety_level(context: ConditionContext, database: str, level: str) -> bool:
     """Evaluate `Sales safety is FULL`, as the principal knows it."""
     copy = context.find_principal(database)
-    return level == ((prerequisites.get_safety_word(copy) if copy is not None else "") or NO_SESSION_STATE)
+    return level == ((prerequisites.get_safety_desc(copy) if copy is not None else "") or NO_SESSION_STATE)
 
 
 def is_instance_on_node(world: World, instance: str, computer: str) -> bool:

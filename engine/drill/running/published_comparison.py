@@ -54,7 +54,7 @@ def describe_differences(world: World, failover: Failover) -> str:
         return build_message("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW_REASONS[failover.kind]
-    if copy is None or prerequisites.get_safety_word(copy) != "FULL":
+    if copy is None or prerequisites.get_safety_desc(copy) != "FULL":
         return build_message("the published values were measured with SAFETY FULL")
     witness = prerequisites.get_witness(copy)
     if witness is None:

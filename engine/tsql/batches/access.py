@@ -61,7 +61,7 @@ def check_access_mode(context: StatementContext, database: str) -> None:
     924: another session uses the database in single-user mode. 923: restricted mode does not admit the
     user.
     """
-    if has_other_user(context, database):
+    if is_single_user_taken(context, database):
         raise SqlError(924, database)
     if get_access_mode(context.world, context.session.server, database) == "RESTRICTED_USER":
         user = find_database_user(context, database) or ""
@@ -70,7 +70,7 @@ def check_access_mode(context: StatementContext, database: str) -> None:
             raise SqlError(923, context.get_spelled_name(database))
 
 
-def has_other_user(context: StatementContext, database: str) -> bool:
+def is_single_user_taken(context: StatementContext, database: str) -> bool:
     """Return whether the database is in single-user mode and another connection already uses it."""
     is_single_user = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
     return is_single_user and any(True for _ in _list_other_sessions(context, database))
@@ -103,7 +103,7 @@ def _wait_for_other_sessions(
         raise locks.LockConflictError(spids, object_key, locks.EXCLUSIVE)
 
 
-def end_other_windows(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
+def end_other_window_connections(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
     """End the connections of other query windows to the database, or wait until they leave.
 
     *termination*: WITH clause of the statement; it decides whether to end connections or to wait.
@@ -145,7 +145,7 @@ def end_other_connections(machine: ExecutionMachine, database: str, termination:
     )
     if spids:
         _wait_for_other_sessions(machine, database, termination, spids)
-    messages = end_other_windows(machine, database, termination)
+    messages = end_other_window_connections(machine, database, termination)
     for client in [*world.clients.values()] if spids else []:
         if client.connected_to == server and database in client.databases:
             clients.end_connections(world, client)
@@ -160,7 +160,7 @@ def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termina
     already refused the statement.
     """
     world, server = machine.world, machine.session.server
-    messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []
+    messages = end_other_window_connections(machine, database, termination) if mode == "SINGLE_USER" else []
     remove_access_mode(world, server, database)
     if mode != ACCESS_MODE_NAMES[0]:
         stored_tables.ACCESS_MODES.add_row(world, server, {"name": database, "mode": mode})

@@ -112,7 +112,7 @@ def find_read_rows(
     conditions = [condition for test in tests if (condition := _convert_condition(machine, table, *test))]
     is_complete = access.complete and len(conditions) == len(tests)
     for link in access.links if not _choose_index(table, conditions)[1][0] else ():
-        implied_conditions = _follow_link(machine, table, link, find_table(link.ref))
+        implied_conditions = _derive_join_conditions(machine, table, link, find_table(link.ref))
         if any(not condition.values for condition in implied_conditions):
             return ReadRows(frozenset(), frozenset())
         conditions += implied_conditions
@@ -296,7 +296,7 @@ def _convert_condition(
     return ColumnCondition(position, operator, tuple(converted))
 
 
-def _follow_link(
+def _derive_join_conditions(
     machine: ExecutionMachine, table: Table, link: JoinLink, other_table: Table | None
 ) -> list[ColumnCondition]:
     """Return the condition that a join implies: the column has one of the values in the joined table.

@@ -131,7 +131,7 @@ class StatementContext:
 
         Raises 911, 954, 955 and others if the database cannot be opened.
         """
-        statements.use_database(self.world, self.session.server, name, self.session.read_intent)
+        statements.check_database_access(self.world, self.session.server, name, self.session.read_intent)
         require_database_user(self, name)
         copy = self.find_copy(name)
         if copy is not None:

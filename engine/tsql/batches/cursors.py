@@ -138,7 +138,7 @@ def fetch_row(machine: ExecutionMachine, statement: s.FetchCursorStatement) -> N
         rows = list(cursor.rows[position : position + 1]) if is_present else []
         machine.add_result(
             cursor.columns,
-            rows if machine.capture_target else format_result_rows(rows, cursor.kinds),
+            rows if machine.insert_exec_target else format_result_rows(rows, cursor.kinds),
             cursor.kinds,
         )
         return

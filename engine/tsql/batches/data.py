@@ -86,7 +86,7 @@ class ApplicationLock(Struct, frozen=True):
     """Number of requests for the lock that are not yet released."""
 
 
-class StatementCompletion(Struct, frozen=True):
+class SilentCompletion(Struct, frozen=True):
     """Completion that only drivers receive, not query windows: of SELECT @x = … or of EXEC."""
 
     after_messages: int
@@ -208,7 +208,7 @@ class Frame(Struct, frozen=True):
     database: str = ""
     quoting: str = ""
     known: tuple[tuple[tuple[str, SqlType], ...], tuple[tuple[str, Columns], ...]] = ((), ())
-    """Declarations resolved so far: `known_types` and `known_tables` of `ExecutionScope`."""
+    """Declarations resolved so far: `known_types` and `known_tables` of `MutableFrame`."""
     procedure: str = ""
     """Name of the procedure whose body the text is; empty for other texts."""
     levels: int = 1
@@ -384,7 +384,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     """Number of characters in the result sets so far."""
     cells: int = 0
     """Number of values in the result sets so far."""
-    ends: tuple[StatementCompletion, ...] = ()
+    ends: tuple[SilentCompletion, ...] = ()
     """Statement completions, which only drivers receive."""
     counts: tuple[Message, ...] = ()
     """Row counts of a statement whose commit is still waiting. They are reported after the commit."""
@@ -472,7 +472,7 @@ def _split_at_commas(text: str) -> list[str]:
 # --- mutable form of a Frame, during the execution of its batch ------------------------------------------
 
 
-class ExecutionScope(Struct):
+class MutableFrame(Struct):
     """Frame while its batch runs, as a mutable object. Fields without a description are those of Frame."""
 
     text: str
@@ -516,7 +516,7 @@ class ExecutionScope(Struct):
     levels: int = 1
 
     @classmethod
-    def from_frame(cls, frame: Frame, version: int) -> ExecutionScope:
+    def from_frame(cls, frame: Frame, version: int) -> MutableFrame:
         """Build the mutable form of a stored frame. *version*: version of the instance."""
         code = (
             compiler.compile_batch(frame.text, version, frozenset(frame.parameters))
@@ -529,7 +529,7 @@ class ExecutionScope(Struct):
             frame.parameters,
             frame.read,
             code,
-            _list_program_units(code),
+            _list_resolvable_instructions(code),
             position=frame.position,
             variables=dict(frame.variables),
             tables=dict(frame.tables),
@@ -562,7 +562,7 @@ class ExecutionScope(Struct):
         cost = compiling.spent - self.read
         self.read = None
         self.code = compiling.get_result()
-        self.units = _list_program_units(self.code)
+        self.units = _list_resolvable_instructions(self.code)
         self.declare_all_variables()
         return cost
 
@@ -603,7 +603,7 @@ class ExecutionScope(Struct):
         )
 
 
-def _list_program_units(code: Program) -> Program:
+def _list_resolvable_instructions(code: Program) -> Program:
     """Return the instructions whose names are resolved, including the body of a new procedure or function."""
     first_action = code[0].action if code else None
     if isinstance(first_action, StatementInstruction) and isinstance(

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.messages import find_wording
 from engine.tsql.batches.data import DeclaredVariable, Submission, parse_parameter_declarations
 from engine.tsql.catalog.column_types import build_type_record
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_view_columns
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_number, to_text
 
@@ -40,7 +40,7 @@ _ERROR_TYPES: Final = {COMPILATION_ERROR_NUMBER: (2, "SYNTAX"), MISSING_OBJECT_E
 """Number of a description error -> (error_type, error_type_desc)."""
 
 DESCRIPTION_COLUMNS: Final = tuple(
-    column.name for column in list_columns_in(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
+    column.name for column in list_view_columns(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
 )
 """Columns of the function sys.dm_exec_describe_first_result_set.
 

@@ -67,7 +67,7 @@ class LockConflictError(Exception):
         self, spids: tuple[int, ...], object_key: ObjectKey, mode: str, row: int | None = None
     ) -> None:
         super().__init__(spids, object_key, mode, row)
-        self.spids, self.place, self.mode, self.row = spids, object_key, mode, row
+        self.spids, self.object_key, self.mode, self.row = spids, object_key, mode, row
 
 
 class SqlLock(Struct, frozen=True):
@@ -354,7 +354,9 @@ def wait_for_lock(machine: ExecutionMachine, conflict: LockConflictError) -> Non
 
 def detect_deadlock_victim(machine: ExecutionMachine, conflict: LockConflictError, waited_ticks: int) -> bool:
     """Record the lock conflict, and return whether the waiting connection is the deadlock victim."""
-    machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
+    machine.run = replace(
+        machine.run, blocked=(conflict.spids, conflict.object_key, conflict.mode, conflict.row)
+    )
     return waited_ticks >= DEADLOCK_SEARCH_INTERVAL_S * TICKS_PER_S and _is_first_deadlock_victim(machine)
 
 

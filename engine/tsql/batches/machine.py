@@ -20,13 +20,13 @@ from engine.tsql.batches.context import StatementContext, is_sysadmin
 from engine.tsql.batches.data import (
     CaughtError,
     DeclaredVariable,
-    ExecutionScope,
+    MutableFrame,
     ResultSet,
     Row,
     SavedContext,
+    SilentCompletion,
     SqlCursor,
     SqlSession,
-    StatementCompletion,
     Submission,
     Table,
 )
@@ -95,7 +95,7 @@ RUN_TIME_ERRORS: Final = frozenset(
 )  # fmt: skip
 """Errors about values. A SELECT that fails with one has already returned its column names."""
 
-VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
+DATA_CHANGE_ENDING_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 8134})
 """Errors about values that terminate a statement which changes data.
 
 Message 3621 about the termination follows them. It does not follow in a SELECT.
@@ -111,7 +111,7 @@ class SubmissionOutput:
         self.run = run
         self.session = session
         self.context = StatementContext(world, session)
-        self.scopes = [ExecutionScope.from_frame(frame, self.context.version) for frame in run.frames]
+        self.scopes = [MutableFrame.from_frame(frame, self.context.version) for frame in run.frames]
         self.messages = list(run.messages)
         self.results = list(run.results)
 
@@ -174,7 +174,7 @@ class SubmissionOutput:
         """
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_ITEMS_MAX:
-            end = StatementCompletion(len(self.messages), len(self.results), rows, status)
+            end = SilentCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
     def withhold_row_counts(self, first_index: int) -> None:
@@ -439,7 +439,7 @@ class ExecutionMachine(SubmissionOutput):
                 f"dynamic SQL of more than {NESTED_TEXT_CHARACTERS_MAX} characters, including the calling batches"
             )
         tables = tuple(name for name, _ in self.session.tables)
-        scope = ExecutionScope(
+        scope = MutableFrame(
             text,
             self.context.version,
             tuple(initial_values),
@@ -462,7 +462,7 @@ class ExecutionMachine(SubmissionOutput):
             self.change_session(database=target)
 
     @property
-    def capture_target(self) -> str:
+    def insert_exec_target(self) -> str:
         """Return the target table (and columns) of the enclosing INSERT … EXEC; empty without one."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
@@ -485,7 +485,7 @@ class ExecutionMachine(SubmissionOutput):
         )
 
     @property
-    def scope(self) -> ExecutionScope:
+    def scope(self) -> MutableFrame:
         """Return the running frame in its mutable form."""
         return self.scopes[-1]
 

@@ -142,7 +142,7 @@ def _execute_output(
         sources.insert_rows(machine, into.target, into.columns, rows)
     else:
         result_count = len(machine.results)
-        machine.add_result(names, rows if machine.capture_target else plan.format_rows(rows), plan.kinds)
+        machine.add_result(names, rows if machine.insert_exec_target else plan.format_rows(rows), plan.kinds)
         last_messages = machine.messages[-1:]
         if (
             len(machine.results) > result_count and last_messages and last_messages[0].rows is not None
@@ -183,7 +183,9 @@ def _execute_select(machine: ExecutionMachine, plan: QueryPlan) -> None:
         columns, rows = machine.run_select(plan)
     except SqlError as problem:
         names, before = problem.rows_before
-        returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.capture_target
+        returned = (
+            problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.insert_exec_target
+        )
         if names and returned and HIDDEN_ARGUMENT_COLUMN not in names:
             result_count = len(machine.results)
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds, plan.nullable)
@@ -196,9 +198,9 @@ def _execute_select(machine: ExecutionMachine, plan: QueryPlan) -> None:
     if plan.target is not None:
         _execute_select_into(machine, plan, plan.target, columns, rows)
         return
-    shown_rows = rows if machine.capture_target else plan.format_rows(rows)
+    shown_rows = rows if machine.insert_exec_target else plan.format_rows(rows)
     machine.add_result(columns, shown_rows, plan.kinds, plan.nullable)
-    if not machine.capture_target:  # INSERT … EXEC reports the number of inserted rows
+    if not machine.insert_exec_target:  # INSERT … EXEC reports the number of inserted rows
         machine.append_row_count(len(rows))
 
 

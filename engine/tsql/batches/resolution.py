@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
-from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, ExecutionScope, Submission, Table
+from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, MutableFrame, Submission, Table
 from engine.tsql.batches.definitions import declare_variables
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import compiler
@@ -63,7 +63,7 @@ The execution of a query costs the same.
 """
 
 
-def is_only_parsed(machine: ExecutionMachine, scope: ExecutionScope) -> bool:
+def is_only_parsed(machine: ExecutionMachine, scope: MutableFrame) -> bool:
     """Return whether SET PARSEONLY is ON for the text of *scope*.
 
     SET PARSEONLY takes effect when its own batch is parsed, before any statement runs. [DOC: SET PARSEONLY]
@@ -78,7 +78,7 @@ def is_only_parsed(machine: ExecutionMachine, scope: ExecutionScope) -> bool:
     )
 
 
-def resolve_next_instruction(machine: ExecutionMachine, scope: ExecutionScope) -> None:
+def resolve_next_instruction(machine: ExecutionMachine, scope: MutableFrame) -> None:
     """Resolve the names of the next instruction. Append errors to `scope.errors`."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
@@ -99,7 +99,7 @@ def resolve_next_instruction(machine: ExecutionMachine, scope: ExecutionScope) -
 
 
 def resolve_instruction(
-    machine: ExecutionMachine, scope: ExecutionScope, instruction: CompiledInstruction
+    machine: ExecutionMachine, scope: MutableFrame, instruction: CompiledInstruction
 ) -> None:
     """Bind the texts of an instruction, and declare its variables in *scope*. Raises binding errors."""
     action = instruction.action
@@ -130,7 +130,7 @@ def resolve_instruction(
             declare_variable(scope, parameter.name, parameter.type)
 
 
-def _check_temporary_table(scope: ExecutionScope, statement: s.Statement) -> None:
+def _check_temporary_table(scope: MutableFrame, statement: s.Statement) -> None:
     """Raise 2714 if an earlier statement of the text creates a temp table with the same name.
 
     Documented [DOC: CREATE TABLE, temporary tables].
@@ -156,7 +156,7 @@ def _get_temporary_table(statement: s.Statement) -> str:
     return ""
 
 
-def _bind_print(machine: ExecutionMachine, scope: ExecutionScope, text: str) -> None:
+def _bind_print(machine: ExecutionMachine, scope: MutableFrame, text: str) -> None:
     """Bind the expression of PRINT. Raise 128 for a column, 1046 for a subquery."""
     try:
         _bind_text(machine, scope, "expression", f"({text})")
@@ -168,7 +168,7 @@ def _bind_print(machine: ExecutionMachine, scope: ExecutionScope, text: str) -> 
         raise SqlError(1046)
 
 
-def declare_variable(scope: ExecutionScope, name: str, type_text: str, columns: str = "") -> None:
+def declare_variable(scope: MutableFrame, name: str, type_text: str, columns: str = "") -> None:
     """Add a variable or a table variable to the declarations in *scope*. Raises 2715 for an unknown type."""
     if type_text == "table":
         definitions = parse_table(columns)[0]
@@ -180,7 +180,7 @@ def declare_variable(scope: ExecutionScope, name: str, type_text: str, columns: 
         scope.known_types[name] = parse_sql_type(type_text, 1)
 
 
-def _bind_text(machine: ExecutionMachine, scope: ExecutionScope, kind: str, text: str) -> None:
+def _bind_text(machine: ExecutionMachine, scope: MutableFrame, kind: str, text: str) -> None:
     """Bind a query or expression to its tables if all of them exist. Raises binding errors."""
     if not text or (
         kind == "expression" and len(tokenize(text)) <= 2
@@ -218,7 +218,7 @@ _VALID_TEXTS: Final[set[object]] = set()
 """Texts that need no second check: bound without an error, and without tables and variables."""
 
 
-def _get_declared_type(machine: ExecutionMachine, scope: ExecutionScope, name: str) -> SqlType | None:
+def _get_declared_type(machine: ExecutionMachine, scope: MutableFrame, name: str) -> SqlType | None:
     """Return the type of a variable; None if the type is unknown or sql_variant."""
     kind = scope.known_types.get(name) or machine.get_variable_type(name)
     return None if kind is None or kind.name == "sql_variant" else kind
@@ -539,7 +539,7 @@ def _run_body(
         parameter.name: DeclaredVariable(parameter.type, value)
         for parameter, value in zip(function.parameters, values or (), strict=values is not None)
     }
-    scope = ExecutionScope(
+    scope = MutableFrame(
         body, machine.context.version, read=None, code=code, procedure=name[-1], variables=variables
     )
     scope.declare_all_variables()
@@ -564,7 +564,7 @@ def _find_declarations(code: Program) -> Iterator[s.DeclareStatement]:
             yield instruction.action.statement
 
 
-def _run_scope(machine: ExecutionMachine, scope: ExecutionScope, returns: str) -> Scalar:
+def _run_scope(machine: ExecutionMachine, scope: MutableFrame, returns: str) -> Scalar:
     """Execute the instructions in the body of a user-defined function. Return the function's value."""
     while scope.position < len(scope.code):
         instruction = scope.code[scope.position]

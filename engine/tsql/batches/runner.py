@@ -33,7 +33,7 @@ from engine.tsql.batches import (
 from engine.tsql.batches.data import (
     CaughtError,
     ConnectionLostError,
-    ExecutionScope,
+    MutableFrame,
     Row,
     SavedContext,
     SqlSession,
@@ -43,10 +43,10 @@ from engine.tsql.batches.environment import GLOBAL_VARIABLES
 from engine.tsql.batches.machine import (
     BATCH_ENDING_ERRORS,
     CONVERSION_ERRORS,
+    DATA_CHANGE_ENDING_ERRORS,
     FRAME_ENDING_ERRORS,
     NOT_SIMULATED_PREFIX,
     STATEMENT_ENDING_ERRORS,
-    VALUE_ERRORS,
     ExecutionMachine,
     get_request_command,
 )
@@ -143,7 +143,7 @@ class SubmissionRunner(ExecutionMachine):
         finally:
             self.release_resources()
 
-    def _advance_innermost_frame(self, scope: ExecutionScope) -> bool:
+    def _advance_innermost_frame(self, scope: MutableFrame) -> bool:
         """Compile, resolve, continue or leave the innermost frame. Return False if the batch waits."""
         with self._end_batch_after_internal_error():
             if scope.read is not None:
@@ -189,7 +189,7 @@ class SubmissionRunner(ExecutionMachine):
             if not (self.messages and self.messages[-1].is_error):
                 self.handle_error(SqlError(3998), line=1)
 
-    def _run_instruction(self, scope: ExecutionScope) -> None:
+    def _run_instruction(self, scope: MutableFrame) -> None:
         instruction = scope.code[scope.position]
         scope.position += 1
         scope.line = instruction.line
@@ -200,7 +200,7 @@ class SubmissionRunner(ExecutionMachine):
         if not self.run.waiting and self.run.since_tick is not None:
             self.run = replace(self.run, since_tick=None)
 
-    def _compile_frame(self, scope: ExecutionScope) -> None:
+    def _compile_frame(self, scope: MutableFrame) -> None:
         try:
             self.meter.count_units(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SqlSyntaxError as problem:
@@ -208,7 +208,7 @@ class SubmissionRunner(ExecutionMachine):
             if isinstance(problem, BatchTooLongError):
                 self.report_unsimulated(problem.limit)
 
-    def _resolve_frame(self, scope: ExecutionScope) -> None:
+    def _resolve_frame(self, scope: MutableFrame) -> None:
         if resolution.is_only_parsed(self, scope):
             scope.resolved = len(scope.units)
             return
@@ -216,7 +216,7 @@ class SubmissionRunner(ExecutionMachine):
         if scope.resolved == len(scope.units) and scope.errors:
             self._reject_frame(scope, scope.errors)
 
-    def _reject_frame(self, scope: ExecutionScope, errors: list[CaughtError]) -> None:
+    def _reject_frame(self, scope: MutableFrame, errors: list[CaughtError]) -> None:
         """End the frame after compilation errors. A CATCH block of an outer frame may handle them."""
         self.meter.count_units(COMPILE_ERROR_WORK)
         self.scopes.pop()
@@ -230,7 +230,7 @@ class SubmissionRunner(ExecutionMachine):
 
     def begin_batch(self, text: str) -> None:
         """Make *text* the running batch. After a compilation error, nothing remains to run."""
-        self.scopes = [ExecutionScope(text, self.context.version)]
+        self.scopes = [MutableFrame(text, self.context.version)]
 
     def build_submission(self) -> Submission:
         """Return the submission in its current state, as plain data."""
@@ -353,7 +353,7 @@ class SubmissionRunner(ExecutionMachine):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
             self.change_session(error=266)
 
-    def _return_outputs(self, finished_scope: ExecutionScope) -> None:
+    def _return_outputs(self, finished_scope: MutableFrame) -> None:
         """Assign a frame's return value and outputs to variables of the calling frame.
 
         Raise an error for a value that does not fit its variable.
@@ -423,7 +423,7 @@ class SubmissionRunner(ExecutionMachine):
         ends = number in STATEMENT_ENDING_ERRORS and not (
             number == 547 and isinstance(self._statement, s.AlterTableStatement)
         )
-        if (ends or (changes and number in VALUE_ERRORS)) and not aborts:
+        if (ends or (changes and number in DATA_CHANGE_ENDING_ERRORS)) and not aborts:
             self.append_numbered_message(3621)
         if (aborts or _ends_transaction(errors[0])) and self.session.transactions:
             transactions.roll_back_transaction(self)
@@ -497,10 +497,10 @@ class SubmissionRunner(ExecutionMachine):
         nullable: tuple[bool, ...] = (),
     ) -> None:
         """Append a result set, or pass its rows to the target table of INSERT … EXEC."""
-        if self.capture_target:
+        if self.insert_exec_target:
             fixed = [tuple(row) for row in rows]
             self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
-            queries.insert_captured_rows(self, self.capture_target, fixed)
+            queries.insert_captured_rows(self, self.insert_exec_target, fixed)
         else:
             super().add_result(columns, rows, kinds, nullable)
 

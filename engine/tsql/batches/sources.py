@@ -26,7 +26,7 @@ from engine.tsql.batches.context import (
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.row_locks import ReadRows
 from engine.tsql.catalog import counters, schema
-from engine.tsql.catalog.locks import CLIENTLESS_VIEWS, has_running_clients
+from engine.tsql.catalog.locks import VIEWS_WITHOUT_CLIENTS, has_client_transactions
 from engine.tsql.catalog.view import UNSIMULATED_COLUMNS_KEY, has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import plans
@@ -173,7 +173,7 @@ def _list_view_rows(
         machine.report_partly_simulated(
             f"{', '.join(sorted(partly))} of some rows in {view.name}; NULL there"
         )
-    if view.name in CLIENTLESS_VIEWS and has_running_clients(context):
+    if view.name in VIEWS_WITHOUT_CLIENTS and has_client_transactions(context):
         machine.report_partly_simulated(f"the transactions of client programs in {view.name}")
     if has_rows and silent:
         columns = "column" if len(silent) == 1 else "columns"

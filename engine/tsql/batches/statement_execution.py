@@ -54,7 +54,7 @@ def execute_statement(machine: ExecutionMachine, statement: s.Statement) -> None
     """Execute one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
     if isinstance(statement, _TRANSACTION_STARTERS) and not machine.session.transactions:
-        transactions.begin_implicitly(machine, statement)
+        transactions.begin_implicit_transaction(machine, statement)
     statement = _replace_current_database(machine, statement)
     if isinstance(statement, s.SetDatabaseOptionStatement):
         for option, value in statement.options:

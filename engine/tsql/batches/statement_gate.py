@@ -175,7 +175,7 @@ def find_gate_state(context: StatementContext, name: str) -> str:
     if copy.disk_failed:
         return "damaged"
     state = _STATE_ROWS[copy.db_state]
-    if state == "online" and access.has_other_user(context, copy.database):
+    if state == "online" and access.is_single_user_taken(context, copy.database):
         return "taken"
     return "readonly" if state == "online" and copy.read_only else state
 

@@ -40,7 +40,7 @@ def _begin_transaction(machine: ExecutionMachine, statement: s.TransactionStatem
     machine.change_session(transactions=session.transactions + 1)
 
 
-def begin_implicitly(machine: ExecutionMachine, statement: s.Statement) -> None:
+def begin_implicit_transaction(machine: ExecutionMachine, statement: s.Statement) -> None:
     """Begin a transaction before a statement if SET IMPLICIT_TRANSACTIONS is ON.
 
     A SELECT without tables begins no transaction.
@@ -258,13 +258,13 @@ def wait_for_log(machine: ExecutionMachine) -> None:
 
     Under SAFETY FULL, the mirror must also have hardened the log.
     """
-    if is_commit_acknowledged(machine.world, machine.session):
+    if can_acknowledge_commits(machine.world, machine.session):
         _finish_transaction(machine)
     else:
         machine.schedule_check("commit")
 
 
-def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
+def can_acknowledge_commits(world: World, session: SqlSession) -> bool:
     """Return whether the server can acknowledge all commits of the session."""
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 

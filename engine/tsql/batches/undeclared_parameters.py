@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, objects, resolution, sources, tables
-from engine.tsql.batches.data import ExecutionScope, Submission, parse_parameter_declarations
+from engine.tsql.batches.data import MutableFrame, Submission, parse_parameter_declarations
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.compiler import compile_batch
@@ -23,7 +23,7 @@ from engine.tsql.language.instructions import BranchInstruction, Program, Statem
 from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
-from engine.tsql.query.plans import Column, Columns, Deduction, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import Column, Columns, DeducedParameter, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import Scalar
 
@@ -54,7 +54,7 @@ def describe_undeclared_parameters(
         Submission(id=0, text=text, steps=()), machine.session, machine.meter
     )
     inner.context.writes = dict(machine.context.writes)
-    scope = ExecutionScope(text, version, read=None)
+    scope = MutableFrame(text, version, read=None)
     inner.scopes.append(scope)
     try:
         for name, kind, *_ in parse_parameter_declarations(parameters):
@@ -123,7 +123,7 @@ def _describe_program(
 
 def _list_deductions(
     machine: ExecutionMachine, action: object, undeclared: frozenset[str]
-) -> list[tuple[Deduction, str]]:
+) -> list[tuple[DeducedParameter, str]]:
     """Return (deduced type, formal parameter) for the undeclared parameters of one instruction.
 
     In a procedure call, the formal parameter is the procedure's parameter; otherwise, it is empty.
@@ -179,12 +179,12 @@ def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
 
 def _deduce_arguments(
     machine: ExecutionMachine, statement: s.ExecuteProcedureStatement, undeclared: frozenset[str]
-) -> list[tuple[Deduction, str]]:
+) -> list[tuple[DeducedParameter, str]]:
     """Return (deduced type, formal parameter) for the undeclared parameters in a procedure call."""
-    arguments: list[tuple[Deduction, str]] = []
+    arguments: list[tuple[DeducedParameter, str]] = []
     if statement.returns in undeclared:
         arguments.append(
-            (Deduction(statement.returns, parse_sql_type("int"), is_read=False, is_written=True), "")
+            (DeducedParameter(statement.returns, parse_sql_type("int"), is_read=False, is_written=True), "")
         )
     passed = [
         (index, argument, argument.value.name)
@@ -207,7 +207,9 @@ def _deduce_arguments(
             raise SqlError(8144, parts[-1])
         formal = by_name[argument.name] if argument.name else procedure.parameters[index]
         output = argument.output and formal.output
-        arguments.append((Deduction(name, parse_sql_type(formal.type, 1), is_written=output), formal.name))
+        arguments.append(
+            (DeducedParameter(name, parse_sql_type(formal.type, 1), is_written=output), formal.name)
+        )
     return arguments
 
 
@@ -219,7 +221,9 @@ _SHARED_COLUMNS: Final = tuple(_SHARED_NAMES.split())
 """Columns in the results of sp_describe_undeclared_parameters and sp_describe_first_result_set."""
 
 
-def _build_row(ordinal: int, name: str, deduction: Deduction, formal_parameter: str) -> dict[str, Scalar]:
+def _build_row(
+    ordinal: int, name: str, deduction: DeducedParameter, formal_parameter: str
+) -> dict[str, Scalar]:
     """Return a row of sp_describe_undeclared_parameters as column -> value."""
     column = first_result.describe_column(ordinal, name, str(deduction.kind))
     return {

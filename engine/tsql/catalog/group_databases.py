@@ -89,7 +89,7 @@ def build_database_state_row(context: StatementContext, replica_database: Replic
     replica_server, is_local = replica_database.replica.server, replica_database.is_local
     is_known = is_local or is_connected(context, replica_database.group.guid, replica_server)
     copy_key = (replica_server, replica_database.copy.database)
-    suspended = replicas.find_suspension(context.world, copy_key) if is_known else None
+    suspended = replicas.find_suspend_reason(context.world, copy_key) if is_known else None
     state = get_displayed_state(replica_database.copy)
     primary = replica_database.is_local and own_availability.role is ReplicaRole.PRIMARY
     synchronized_servers = [

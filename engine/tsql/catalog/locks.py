@@ -213,7 +213,7 @@ def _build_lock_wait(
         else _build_row_resource(context, object_key, row)
     )
     return CurrentWait(
-        _WAIT_TYPES.get(mode, f"LCK_M_{mode.upper().replace('-', '_')}"),
+        _KEY_RANGE_WAIT_TYPES.get(mode, f"LCK_M_{mode.upper().replace('-', '_')}"),
         passed_ms,
         resource.wait_resource,
         resource.format_description(held_mode),
@@ -222,7 +222,7 @@ def _build_lock_wait(
     )
 
 
-_WAIT_TYPES: Final = {
+_KEY_RANGE_WAIT_TYPES: Final = {
     "RangeS-S": "LCK_M_RS_S", "RangeS-U": "LCK_M_RS_U", "RangeX-X": "LCK_M_RX_X", "RangeI-N": "LCK_M_RIn_NL"
 }  # fmt: skip
 """Key-range lock mode -> wait type [DOC: sys.dm_os_wait_stats]."""
@@ -418,13 +418,13 @@ def _list_open_transactions(context: StatementContext) -> Iterator[SqlSession]:
             yield sql_session
 
 
-CLIENTLESS_VIEWS: Final = frozenset(
+VIEWS_WITHOUT_CLIENTS: Final = frozenset(
     f"sys.dm_tran_{kind}_transactions" for kind in ("active", "session", "database")
 )
 """Views that omit the transactions of client programs, because these commit within milliseconds."""
 
 
-def has_running_clients(context: StatementContext) -> bool:
+def has_client_transactions(context: StatementContext) -> bool:
     """Return whether a client program has an open transaction on this server."""
     return any(
         connection.working for connection in connections.list_connections(context.world, context.server.name)

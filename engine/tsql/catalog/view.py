@@ -11,7 +11,7 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.overrides import override
 from engine.tsql.batches.context import StatementContext
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, ViewColumn, ViewSchema, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, ViewColumn, ViewSchema, list_view_columns
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
@@ -78,7 +78,7 @@ class CatalogView(Struct, frozen=True):
 
     def list_version_columns(self, version: int) -> tuple[ViewColumn, ...]:
         """Return the columns of the view in *version*, in the order of SELECT *."""
-        return list_columns_in(self.shape, version)
+        return list_view_columns(self.shape, version)
 
 
 CATALOG_VIEWS: Final[dict[str, CatalogView]] = {

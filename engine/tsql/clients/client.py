@@ -14,7 +14,7 @@ from engine.tsql.batches import statement_execution, transactions, waitfor, work
 from engine.tsql.batches.data import (
     AGENT_WINDOW_MARKER,
     ConnectionLostError,
-    StatementCompletion,
+    SilentCompletion,
     Submission,
     Window,
     get_batch_text,
@@ -132,7 +132,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
     if (
         run.waiting == "commit"
         and session is not None
-        and not transactions.is_commit_acknowledged(world, session)
+        and not transactions.can_acknowledge_commits(world, session)
     ):
         number, since_tick = world.next_id(), run.since_tick or 0
         world.batches[name] = replace(
@@ -279,11 +279,14 @@ _ERROR_EXIT_TEXT: Final = "** An error was encountered during execution of batch
 
 
 def _run_client_step(
-    world: World, name: str, run: Submission, step: script.Connect | script.ClientNote | script.OnError
+    world: World,
+    name: str,
+    run: Submission,
+    step: script.ConnectStep | script.ClientNote | script.ErrorExitStep,
 ) -> Submission:
     """Execute a client command of the script. Return the submission, which continues at its next step."""
     run = replace(run, step=run.step + 1)
-    if isinstance(step, script.OnError):
+    if isinstance(step, script.ErrorExitStep):
         return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.ClientNote):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, get_server_name(name))
@@ -436,7 +439,7 @@ def _store_last_batch(world: World, name: str, run: Submission) -> None:
         world.sessions[name] = replace(session, session=sql_session)
 
 
-def _build_completion_json(end: StatementCompletion) -> dict[str, object]:
+def _build_completion_json(end: SilentCompletion) -> dict[str, object]:
     """Return the fields of a statement completion as JSON: after_messages, after_results, rows and status."""
     return {
         "after_messages": end.after_messages,

@@ -83,7 +83,7 @@ def find_unusable_database(world: World, session: SqlSession) -> str | None:
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
-            statements.use_database(world, session.server, database, session.read_intent)
+            statements.check_database_access(world, session.server, database, session.read_intent)
         except SqlError:
             return database
     return None
@@ -203,7 +203,7 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
         return None
     instance, target = world.instances[server], ConnectionTarget() if window.server else window.target
     if target.database:
-        statements.use_database(world, server, target.database, target.read_intent)
+        statements.check_database_access(world, server, target.database, target.read_intent)
     return SqlSession(
         server=server,
         database=target.database or "master",

@@ -76,7 +76,7 @@ def execute_remotely(machine: ExecutionMachine, name: str, text: str) -> None:
     for part in merge_in_order(remote.messages, remote.results):
         if isinstance(part, ResultSet):
             machine.add_result(part.columns, part.rows)
-        elif not (machine.capture_target and not part.number and part.text.endswith("affected)")):
+        elif not (machine.insert_exec_target and not part.number and part.text.endswith("affected)")):
             machine.append_message(part.text, part.number, part.severity, part.state, part.line)
     errors = [message for message in remote.messages if message.is_error]
     machine.change_session(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)

@@ -190,7 +190,7 @@ def _find_login_database(world: World, server: str, request: Mapping[str, str]) 
     """
     login = world.instances[server].find_login(request["login"])
     database = request.get("database") or (login.default_database if login is not None else "master")
-    statements.use_database(world, server, database, _is_read_only(request))
+    statements.check_database_access(world, server, database, _is_read_only(request))
     known_databases = ("master", "msdb", "tempdb", "model", *world.list_databases())
     return next((name for name in known_databases if name.lower() == database.lower()), database)
 

@@ -40,7 +40,7 @@ class ScriptBatch:
     """
 
 
-class Connect(Struct, frozen=True):
+class ConnectStep(Struct, frozen=True):
     """`:CONNECT server`. It changes the server that executes the following batches."""
 
     server: str
@@ -53,7 +53,7 @@ class ClientNote(Struct, frozen=True):
     fatal: bool = False
 
 
-class OnError(Struct, frozen=True):
+class ErrorExitStep(Struct, frozen=True):
     """`:ON ERROR EXIT` or `:ON ERROR IGNORE`.
 
     *leave*: after a batch with an error, the script ends.
@@ -62,7 +62,7 @@ class OnError(Struct, frozen=True):
     leave: bool
 
 
-ScriptStep = ScriptBatch | Connect | ClientNote | OnError
+ScriptStep = ScriptBatch | ConnectStep | ClientNote | ErrorExitStep
 
 SplitScript = tuple[tuple[ScriptStep, ...], dict[str, str]]
 
@@ -213,7 +213,7 @@ def _run_directive(
     word, directive_text = match["word"].lower(), match["rest"].strip()
     if word == "connect" and directive_text:
         _append_batch(lines, steps, 1, lines_read)
-        steps.append(Connect(directive_text.split()[0].strip("\"'")))
+        steps.append(ConnectStep(directive_text.split()[0].strip("\"'")))
     elif word == "setvar" and directive_text:
         name, _, value = directive_text.partition(" ")
         variables[name.lower()] = value.strip().strip('"')
@@ -222,7 +222,7 @@ def _run_directive(
         return False
     elif word == "on" and directive_text.lower() in _ON_ERROR:
         _append_batch(lines, steps, 1, lines_read)
-        steps.append(OnError(_ON_ERROR[directive_text.lower()]))
+        steps.append(ErrorExitStep(_ON_ERROR[directive_text.lower()]))
     elif word not in _IGNORED_DIRECTIVES:
         steps.append(ClientNote(f"Not simulated: the sqlcmd command :{word[:30]}."))
     return True

@@ -57,7 +57,7 @@ class ProcedureCall(Struct, frozen=True):
         """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        if not self.machine.capture_target:  # INSERT … EXEC itself reports the number of inserted rows
+        if not self.machine.insert_exec_target:  # INSERT … EXEC itself reports the number of inserted rows
             self.machine.append_row_count(len(fixed))
 
     def append_messages(self, messages: Iterable[Message]) -> None:

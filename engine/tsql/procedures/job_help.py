@@ -107,7 +107,7 @@ def _show_jobs(call: ProcedureCall) -> None:
     ]
     rows = [row for row in found_rows if _is_job_matching(call, row)]
     call.show_rows(_JOB_COLUMNS, [tuple(row.get(column) for column in _JOB_COLUMNS) for row in rows])
-    if call.machine.capture_target or not rows:
+    if call.machine.insert_exec_target or not rows:
         return
     if is_single and not call.get_text("@job_aspect"):
         call.machine.report_partly_simulated(

@@ -63,7 +63,7 @@ def show_query_results(call: ProcedureCall) -> None:
             elif names[0] not in ("error", "message"):
                 machine.add_result(names, rows, plan.kinds)
                 if (
-                    not quiet and not machine.capture_target
+                    not quiet and not machine.insert_exec_target
                 ):  # INSERT … EXEC itself reports the number of inserted rows
                     machine.append_row_count(len(rows))
     finally:

@@ -107,23 +107,23 @@ class _Average(_Sum):
 class _PopulationVariance(_Sum):
     """VARP: population variance."""
 
-    degrees_lost = 0
+    delta_degrees_of_freedom = 0
     """Number subtracted from the count of values in the divisor: 0 for a population, 1 for a sample."""
 
     def value(self) -> Scalar:
         count = len(self.values)
-        if count <= self.degrees_lost:
+        if count <= self.delta_degrees_of_freedom:
             return None
         numbers = [float(value) for value in self.values]
         mean = arithmetic.add_exactly(numbers) / count
         squares = arithmetic.add_exactly((value - mean) * (value - mean) for value in numbers)
-        return squares / (count - self.degrees_lost)
+        return squares / (count - self.delta_degrees_of_freedom)
 
 
 class _SampleVariance(_PopulationVariance):
     """VAR: sample variance."""
 
-    degrees_lost = 1
+    delta_degrees_of_freedom = 1
 
 
 class _PopulationDeviation(_PopulationVariance):
@@ -137,7 +137,7 @@ class _PopulationDeviation(_PopulationVariance):
 class _SampleDeviation(_PopulationDeviation):
     """STDEV: sample standard deviation."""
 
-    degrees_lost = 1
+    delta_degrees_of_freedom = 1
 
 
 class _SingleRowValue:

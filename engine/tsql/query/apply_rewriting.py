@@ -6,7 +6,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import TABLE_FUNCTIONS, VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.shapes import TABLE_FUNCTIONS, VIEW_SCHEMAS, list_view_columns
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import xpath
 
@@ -66,7 +66,7 @@ def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: boo
     packed = _build_packed_call(name, arguments)
     select = join.find_ancestor(exp.Select)
     if packed is not None and isinstance(select, exp.Select):
-        names = _alias_columns(join.this) or _list_packed_columns(name, arguments)
+        names = _list_alias_columns(join.this) or _list_packed_columns(name, arguments)
         join.set("this", _pack_rows(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
@@ -80,7 +80,7 @@ def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: boo
     )
 
 
-def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
+def _list_alias_columns(source: exp.Expr) -> tuple[str, ...]:
     """Return the column names in the alias of *source*."""
     alias = source.args.get("alias")
     return tuple(column.name for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
@@ -135,7 +135,9 @@ def replace_table_call(table: exp.Table) -> None:
         return
     packed = _build_packed_call(name, arguments)
     if packed is not None:
-        _replace_with_packed(table, packed, _alias_columns(table) or _list_packed_columns(name, arguments))
+        _replace_with_packed(
+            table, packed, _list_alias_columns(table) or _list_packed_columns(name, arguments)
+        )
         return
     position, known_columns = SIMULATED_ARGUMENTS.get(name, (0, ()))
     if known_columns and position < len(arguments) and arguments[position].name.upper() not in known_columns:
@@ -286,7 +288,7 @@ COMPUTED_FUNCTION_COLUMNS: Final = {
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "dm_exec_describe_first_result_set": tuple(
         column.name
-        for column in list_columns_in(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
+        for column in list_view_columns(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
     ),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),

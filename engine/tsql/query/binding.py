@@ -179,7 +179,7 @@ class QueryBinder(GroupingBinder):
             raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
         reject_inner_order(inner)
-        recursive = isinstance(inner, exp.Union) and _names_table(inner.args["expression"], name)
+        recursive = isinstance(inner, exp.Union) and _has_table_named(inner.args["expression"], name)
         if recursive:
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
@@ -190,7 +190,7 @@ class QueryBinder(GroupingBinder):
             _check_recursion(anchor, self.bind_query(inner.args["expression"]), name)
             cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column.name for column in anchor or ()]
         else:
-            if not isinstance(inner, exp.Union) and _names_table(inner, name):
+            if not isinstance(inner, exp.Union) and _has_table_named(inner, name):
                 raise SqlError(252, name)
             columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
@@ -554,7 +554,7 @@ class QueryBinder(GroupingBinder):
             raise SqlError(1062)
 
 
-def _names_table(query: exp.Expr, name: str) -> bool:
+def _has_table_named(query: exp.Expr, name: str) -> bool:
     """Return whether a query reads a table with this name, written without a schema."""
     return any(
         isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db

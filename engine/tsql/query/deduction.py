@@ -12,7 +12,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import translate
 from engine.tsql.query.binding import QueryBinder
-from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, ColumnLookup, DeducedParameter, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import build_table_ref, get_variable_name
 from engine.tsql.query.type_inference import parse_written_type
 from engine.tsql.scalars.types import NULL, UNLIMITED_LENGTH, SqlType, make_nvarchar, make_varchar
@@ -42,7 +42,7 @@ _OPERANDS_MAX: Final = 3
 
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnLookup, variables: Mapping[str, SqlType]
-) -> list[Deduction]:
+) -> list[DeducedParameter]:
     """Return the types of the *undeclared* parameters of a query, in the order of the text.
 
     *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506. Raises
@@ -124,26 +124,26 @@ class _ParameterTypeDeducer:
                 for query in _iterate_enclosing_queries(node):
                     self.operands.setdefault(_get_position(query), []).append(other_node)
 
-    def deduce_parameter(self, node: exp.Parameter) -> Deduction:
+    def deduce_parameter(self, node: exp.Parameter) -> DeducedParameter:
         name, shown_name = get_variable_name(node), f"@{node.name}"
         inner = _find_outermost_node(node)
         parent = inner.parent
         if isinstance(parent, _ROW_LIMIT_NODES):
-            return Deduction(name, _BIGINT)
+            return DeducedParameter(name, _BIGINT)
         if isinstance(parent, exp.Cast | exp.TryCast):
-            return Deduction(name, parse_written_type(parent.args["to"]))
+            return DeducedParameter(name, parse_written_type(parent.args["to"]))
         if isinstance(parent, exp.Convert):
-            return Deduction(name, parse_written_type(parent.this))
+            return DeducedParameter(name, parse_written_type(parent.this))
         inserted = self.find_inserted_type(inner)
         if inserted is not None:
-            return Deduction(name, inserted)
+            return DeducedParameter(name, inserted)
         if isinstance(parent, exp.Select | exp.Alias) or _is_alias(parent):
             raise SqlError(11506, shown_name, "sql_variant", "xml")
         if isinstance(parent, _OPERATION_NODES):
             kind = self.find_operand_type(node, shown_name)
             kind = kind if isinstance(parent, (*_EQUALITY_NODES, exp.In)) else generalize_type(kind)
             assigned = _is_assignment(parent) and parent.this is inner
-            return Deduction(name, kind, is_read=not assigned, is_written=assigned)
+            return DeducedParameter(name, kind, is_read=not assigned, is_written=assigned)
         if isinstance(parent, exp.Is):
             raise SqlError(11502, shown_name)
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")

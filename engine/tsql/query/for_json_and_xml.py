@@ -18,7 +18,7 @@ from engine.messages import SqlError
 from engine.tsql.query.conversions import INSERTED_CALL_KEY, Binder, find_replacement, make_literal
 from engine.tsql.query.plans import Column, Columns, SelectScope
 from engine.tsql.query.query_columns import resolve_column
-from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
+from engine.tsql.query.syntax_normalization import JSON_RETURNING_FUNCTIONS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import UNLIMITED_LENGTH, SqlType, make_nvarchar
 
@@ -78,7 +78,7 @@ def _is_fragment(value: exp.Expr) -> bool:
     if isinstance(value, exp.Subquery):
         clause = value.this.args.get("for_")
         return is_json(clause) and "WITHOUT_ARRAY_WRAPPER" not in _read_options(clause)
-    return isinstance(value, exp.Anonymous) and str(value.this).lower().endswith(JSON_FRAGMENTS)
+    return isinstance(value, exp.Anonymous) and str(value.this).lower().endswith(JSON_RETURNING_FUNCTIONS)
 
 
 def _read_options(clause: exp.Expr) -> dict[str, str | None]:
@@ -117,10 +117,10 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
         _build_literal(exp.column(f"x{index}"), *literal_kind)
         for index, literal_kind in enumerate(column_kinds)
     ]
-    levels = _list_levels(projections, names) if auto else [("", list(enumerate(names)))]
+    levels = _list_nesting_levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:
         return None
-    order_by_values(select, names, values)
+    resolve_order_aliases(select, names, values)
     columns = [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     select.set("expressions", columns)
     objects = [_build_object(members, literals, nulls, nested=not auto) for _, members in levels]
@@ -230,7 +230,7 @@ def _build_object(
     )
 
 
-def _list_levels(
+def _list_nesting_levels(
     projections: list[exp.Expr], names: list[str]
 ) -> list[tuple[str, list[tuple[int, str]]]] | None:
     """Return (table, [(column index, column name)]) for each nesting level of AUTO.
@@ -339,7 +339,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
             _build_xml_call("xml_join", column) if _is_xml(value) else _build_xml_call("xml_escape", column)
         )
         items.append(_XmlColumn(_split_path(f"@{name}" if attributes else name, mode == "PATH"), content))
-    order_by_values(select, names, values)
+    resolve_order_aliases(select, names, values)
     select.set(
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     )
@@ -436,7 +436,7 @@ def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
     return parts[:-1] if divided and parts[-1].lower() in _CONTENT_NAMES else parts
 
 
-def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
+def resolve_order_aliases(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
     """Replace column aliases in ORDER BY by their expressions, because the rewritten query has no aliases."""
     values_by_name = {name.lower(): value for name, value in zip(names, values, strict=True) if name}
     order = select.args.get("order")

@@ -12,7 +12,7 @@ from engine.tsql.batches.work import ResumableComputation
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
 from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, tokenize
-from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, QueryPlan, QueryReferences
+from engine.tsql.query.plans import BindingContext, ColumnLookup, DeducedParameter, QueryPlan, QueryReferences
 from engine.tsql.scalars.types import SqlType
 
 # Importing sqlglot (translate.py) takes 50 ms, lark and the grammar (parse.py) 120 ms. A program without
@@ -54,7 +54,7 @@ def find_references(kind: str, text: str) -> QueryReferences:
 
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnLookup, variables: Mapping[str, SqlType]
-) -> list[Deduction]:
+) -> list[DeducedParameter]:
     """Return the types of the undeclared parameters of a query.
 
     Raises the same errors as `deduction.deduce_types`.

@@ -500,7 +500,7 @@ If its second argument is True, it returns only the columns that INSERT without 
 """
 
 
-class Deduction(NamedTuple):
+class DeducedParameter(NamedTuple):
     """Deduced type of an undeclared parameter, and whether the query reads or assigns it."""
 
     name: str

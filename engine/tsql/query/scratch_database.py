@@ -270,7 +270,7 @@ class ScratchDatabase:
             for ref in plan.tables:
                 sources[ref.key] = self._create_table(ref)
                 filled.append(ref.key)
-            read_columns = self._find_read_columns(plan, parameters) if _needs_filtering(sources) else {}
+            read_columns = self._find_read_columns(plan, parameters) if _needs_read_columns(sources) else {}
             for key, (columns, source) in sources.items():
                 self._fill_table(key, columns, source, read_columns.get(key, set()), sizes)
                 row_work = WORK_PER_READ_ROW + min(len(columns), plan.cost.columns_named) // 2
@@ -504,7 +504,7 @@ def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar
             raise UnsimulatedFeatureError(f"results of more than {QUERY_CHARACTERS_MAX} characters")
 
 
-def _needs_filtering(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
+def _needs_read_columns(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
     """Return whether the columns that are read must be known.
 
     They must be for several tables, or for a table that computes only these columns.

@@ -406,7 +406,7 @@ def _find_value_end(tokens: tuple[Token, ...], index: int) -> int:
     return index
 
 
-JSON_FRAGMENTS: Final = (
+JSON_RETURNING_FUNCTIONS: Final = (
     "json_query",
     "json_modify",
     "json_modify_raw",
@@ -425,7 +425,7 @@ def restore_call_names(tree: exp.Expr) -> None:
         elif name.lower() == "json_modify" and len(node.expressions) == 3:
             value_node = node.expressions[2]
             if isinstance(value_node, exp.Anonymous) and str(value_node.this).lower().endswith(
-                JSON_FRAGMENTS
+                JSON_RETURNING_FUNCTIONS
             ):
                 node.set("this", "json_modify_raw")
 

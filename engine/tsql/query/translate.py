@@ -236,7 +236,7 @@ def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
         first = first.this
     if not isinstance(first, exp.Select):
         raise UnsimulatedFeatureError(type(first).__name__.upper())
-    assigns = _list_assigned_variables(first)
+    assigns = _extract_assigned_variables(first)
     into = first.args.get("into")
     target = build_table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
@@ -274,7 +274,7 @@ def _build_plan(
     )
 
 
-def _list_assigned_variables(select: exp.Select) -> tuple[str, ...]:
+def _extract_assigned_variables(select: exp.Select) -> tuple[str, ...]:
     """Return the variables that a SELECT assigns, in order.
 
     Replace each `@v = value` in *select* by the value. The result is empty without an assignment.

@@ -416,7 +416,7 @@ def _parse_clock(number: int) -> timedelta:
     return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
 
 
-def _make_from_parts(kind: str) -> Callable[..., Scalar]:
+def _create_from_parts_function(kind: str) -> Callable[..., Scalar]:
     """Build DATEFROMPARTS or the corresponding function for the type *kind*.
 
     The function raises 289 for invalid parts.
@@ -471,15 +471,17 @@ def _add_arity_check(function: Callable[..., Scalar], names: str) -> Callable[..
 
 
 PURE_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "datefromparts": _add_arity_check(_make_from_parts("date"), "year month day"),
+    "datefromparts": _add_arity_check(_create_from_parts_function("date"), "year month day"),
     "datetimefromparts": _add_arity_check(
-        _make_from_parts("datetime"), "year month day hour minute second ms"
+        _create_from_parts_function("datetime"), "year month day hour minute second ms"
     ),
-    "datetime2fromparts": _add_arity_check(_make_from_parts("datetime2"), "y m d h mi s fraction precision"),
-    "smalldatetimefromparts": _add_arity_check(_make_from_parts("smalldatetime"), "y m d h mi"),
-    "timefromparts": _add_arity_check(_make_from_parts("time"), "h mi s fraction precision"),
+    "datetime2fromparts": _add_arity_check(
+        _create_from_parts_function("datetime2"), "y m d h mi s fraction precision"
+    ),
+    "smalldatetimefromparts": _add_arity_check(_create_from_parts_function("smalldatetime"), "y m d h mi"),
+    "timefromparts": _add_arity_check(_create_from_parts_function("time"), "h mi s fraction precision"),
     "datetimeoffsetfromparts": _add_arity_check(
-        _make_from_parts("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
+        _create_from_parts_function("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
     ),
     "agent_datetime": evaluate_agent_datetime,
 }

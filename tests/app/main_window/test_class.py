@@ -459,7 +459,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
         assert "Cem" in saved.read("class.html").decode()
     board.join_sheet_wanted.emit(str(sheet := tmp_path / "seats.html"))
     assert board.code.text().partition("@")[0] in sheet.read_text("utf-8")
-    board.hand_out_wanted.emit(str(seat_file))
+    board.seat_file_wanted.emit(str(seat_file))
     assert read_handout(seat_file).scenario == "planned-failover"
     window.close_wanted.emit(closed := QCloseEvent())
     assert not closed.isAccepted()

@@ -260,7 +260,7 @@ def test_the_table_contains_every_point_with_its_plan(planner: LinkPlanner, tmp_
     assert [float(row["rtt_ms"]) for row in full_rows] == pytest.approx(SWEPT_RTTS_MS, rel=1e-5)
     assert {row["bandwidth_mbps"] for row in full_rows} == {"1000"}
     assert float(full_rows[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
-    planner.copy_figures()
+    planner.copy_table()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 1 + len(rows)
     assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_view_columns
 from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.engine.tsql.console import submit_batch
@@ -265,7 +265,7 @@ def test_every_group_view_works_on_every_replica_and_version(state: str) -> None
             )
             assert answer.numbers == []
             assert answer.columns == [
-                [c.name for c in list_columns_in(VIEW_SCHEMAS[name], version)] for name in available_names
+                [c.name for c in list_view_columns(VIEW_SCHEMAS[name], version)] for name in available_names
             ]
 
 

@@ -88,14 +88,14 @@ def test_stopat_before_the_restored_log_is_too_early() -> None:
 def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None:
     world = RESTORING_WORLD.fork()
     copy = restore_log(world, TRN, RestoreState(recovery=False, standby=True))
-    assert statements.use_database(world, M, DB) == []
+    assert statements.check_database_access(world, M, DB) == []
     assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 1466
     with pytest.raises(SqlError) as caught:
         backup.back_up_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
     copy = restore_log(world, LATER_BACKUP_PATH, RestoreState(recovery=False))
     assert not copy.standby
-    assert get_refusal_number(statements.use_database, world, M, DB) == 927
+    assert get_refusal_number(statements.check_database_access, world, M, DB) == 927
     assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 0
 
 

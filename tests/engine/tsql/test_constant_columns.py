@@ -7,7 +7,7 @@ import random
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in, list_constant_entries
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_constant_entries, list_view_columns
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import run_seconds, submit_batch
@@ -20,7 +20,7 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
         name: {
             column.name
             for v in (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
-            for column in list_columns_in(shape, v)
+            for column in list_view_columns(shape, v)
         }
         for name, shape in VIEW_SCHEMAS.items()
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_view_columns
 from engine.tsql.catalog.view import CATALOG_VIEWS
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import submit_batch
@@ -151,7 +151,7 @@ def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
             or not name.startswith("sys.")
         ):
             continue
-        columns = {column.name for column in list_columns_in(VIEW_SCHEMAS[name], version)}
+        columns = {column.name for column in list_view_columns(VIEW_SCHEMAS[name], version)}
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)

@@ -6,7 +6,7 @@ import pytest
 
 from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS, VERSIONS
 from engine.messages import fill_message
-from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_view_columns
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import P, build_lab
 
@@ -30,14 +30,14 @@ Sources: the documentation and, since 2016, public results of SELECT *.
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_version_has_the_documented_columns(name: str) -> None:
     shape = VIEW_SCHEMAS[name]
-    counts = [len(list_columns_in(shape, v)) if shape.since <= v else 0 for v in VERSIONS]
+    counts = [len(list_view_columns(shape, v)) if shape.since <= v else 0 for v in VERSIONS]
     assert counts == list(COUNTS[name])
 
 
 def test_no_shape_names_a_column_twice() -> None:
     for name, shape in VIEW_SCHEMAS.items():
         for version in VERSIONS:
-            columns = [column.name.lower() for column in list_columns_in(shape, version)]
+            columns = [column.name.lower() for column in list_view_columns(shape, version)]
             assert len(columns) == len(set(columns)), name
 
 

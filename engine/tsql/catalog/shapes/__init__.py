@@ -46,7 +46,7 @@ class ViewSchema(Struct, frozen=True):
 
 
 @lru_cache(maxsize=2048)
-def list_columns_in(shape: ViewSchema, version: int) -> tuple[ViewColumn, ...]:
+def list_view_columns(shape: ViewSchema, version: int) -> tuple[ViewColumn, ...]:
     """Return the columns of the view in *version*, in the order of SELECT *."""
     return tuple(column for column in _list_columns(shape) if column.since <= version <= column.until)
 
@@ -121,7 +121,9 @@ def _parse_value(text: str) -> Scalar:
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
     """Return column -> value for the columns of *view* that have the same value in all rows."""
-    columns = {column.name for version in VERSIONS for column in list_columns_in(VIEW_SCHEMAS[view], version)}
+    columns = {
+        column.name for version in VERSIONS for column in list_view_columns(VIEW_SCHEMAS[view], version)
+    }
     all_entries = {**_read_constant_columns()["*"], **_read_constant_columns().get(view, {})}
     return {name: value for name, value in all_entries.items() if name in columns}
 
