@@ -95,7 +95,8 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     if QApplication.topLevelWidgets():  # Pytest releases the fixtures of the previous test only now.
         gc.collect()
     app = request.getfixturevalue("qapp")
-    if not app.property("styled"):  # Otherwise sizes would depend on the previous test.
+    is_unstyled = not app.styleSheet() and "_no_style_sheet" not in request.fixturenames
+    if is_unstyled:  # Otherwise sizes and default buttons would depend on the previous test.
         theme.apply_theme_choice(app, theme.LIGHT_THEME)
     gc.freeze()  # Exclude modules and earlier objects from collection, which took a third of a test's time.
     yield

@@ -157,7 +157,7 @@ class NewBundleDialog(QDialog):
             self.drills.addItem(item)
         self.drills.itemChanged.connect(lambda _: self._show_button())
         self.title_field.textChanged.connect(lambda _: self._show_button())
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.save = self.buttons.addButton(tr("Save as…"), QDialogButtonBox.ButtonRole.AcceptRole)
         mark_primary(self.save)
         self.buttons.accepted.connect(self.accept)

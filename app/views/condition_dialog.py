@@ -45,7 +45,7 @@ class ConditionDialog(QDialog):
         hint.setWordWrap(True)
         hint.setProperty("muted", "true")
         self.buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
         )
         self.run = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.run.setText(tr("Run"))

@@ -78,7 +78,12 @@ def _fill_layout(
 
 
 def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
-    """Set whether *button* has the accent color and is pressed by Enter."""
+    """Set whether *button* has the accent color and is pressed by Enter.
+
+    The button must already belong to its dialog. Otherwise Qt chooses another default button when it shows
+    the dialog, and the choice depends on the style sheet.
+    """
+    assert isinstance(button.window(), QDialog), f"“{button.text()}” belongs to no dialog yet"
     button.setDefault(is_primary)
     button.setProperty("primary", "true" if is_primary else "false")
     button.style().unpolish(button)
@@ -87,7 +92,7 @@ def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
 
 def build_dialog_buttons(dialog: QDialog, accept_text: str = "") -> QDialogButtonBox:
     """Build the buttons of a dialog: *accept_text* (default: OK) and Cancel."""
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
     if accept_text:
         button = buttons.addButton(accept_text, QDialogButtonBox.ButtonRole.AcceptRole)
     else:

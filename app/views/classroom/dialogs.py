@@ -165,7 +165,7 @@ class JoinClassDialog(QDialog):
         self.state = QLabel()
         self.state.setWordWrap(True)
         form.addRow(self.state)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.join = buttons.addButton(tr("&Join"), QDialogButtonBox.ButtonRole.AcceptRole)
         mark_primary(self.join)
         buttons.accepted.connect(self.ask_to_join)

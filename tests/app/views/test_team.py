@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
-from PySide6.QtWidgets import QDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.classroom.messages.team import TeamRole
@@ -32,6 +32,16 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     assert requests == [("CODE", "Ann", "dba", False)]
 
 
+@pytest.fixture(params=["with style sheet", "without style sheet"])
+def _style_sheet(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
+    """Show the dialogs of a test with and without the style sheet of the program."""
+    sheet = qapp.styleSheet()
+    qapp.setStyleSheet(sheet if request.param == "with style sheet" else "")
+    yield
+    qapp.setStyleSheet(sheet)
+
+
+@pytest.mark.usefixtures("_style_sheet")
 @pytest.mark.parametrize(
     ("build_dialog", "text"),
     [
