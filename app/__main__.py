@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app import qt_probe
 from app.exit_codes import INTERRUPTED, INVALID_USE, NEGATIVE_ANSWER
 
 if TYPE_CHECKING:
     from engine.drill.authoring.scenario import Scenario
+
+
+DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a standard output that is a file."""
 
 
 def open_window(scenario: Scenario | None) -> int:
@@ -39,16 +45,32 @@ def main() -> int:
     """Run the command line and return the exit code."""
     if len(sys.argv) == 1:
         return open_window(None)  # without the imports that only commands need
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # like standard error, for terminals without UTF-8
     try:
         from app import cli  # late import, because it takes a second
 
-        return cli.main(sys.argv[1:], open_window)
+        code = cli.main(sys.argv[1:], open_window)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("mirrordrill: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of the output has closed the pipe (`| head`)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return NEGATIVE_ANSWER
+    except OSError as problem:
+        if problem.errno not in DISK_ERRORS:
+            raise
+        print(f"mirrordrill: the output cannot be written: {problem.strerror}", file=sys.stderr)
+        _discard_output()
+        return INVALID_USE
+
+
+def _discard_output() -> None:
+    """Discard the buffered output, because Python would try to write it again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _begin_program(
     for number, file in files.items():
         descriptor = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
         os.dup2(descriptor, number)
-    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
     sys.modules["__main__"] = program  # Workers start in the same way as with `python -m app`.
     if sys.version_info < (3, 14):  # If a forked process cannot fork again, its workers start normally.
         forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]

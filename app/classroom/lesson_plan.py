@@ -199,7 +199,7 @@ def read_plan(file: Path) -> tuple[LessonPlan, str]:
         raise InvalidPlanError(tr("{file} is not TOML: {why}").format(file=file, why=problem)) from problem
     except ValidationError as problem:
         lines = [
-            f"{'.'.join(map(str, error['loc']))}: {error['msg']}"
+            ": ".join(filter(None, (".".join(map(str, error["loc"])), error["msg"])))
             for error in problem.errors(include_url=False, include_input=False)
         ]
         raise InvalidPlanError(f"{file}: " + "; ".join(lines)) from problem

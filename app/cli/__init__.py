@@ -14,7 +14,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.command_helpers import UsageError, load_named_scenario, require_writable
+from app.cli.argument_checks import check_numbers, check_output_files
+from app.cli.command_helpers import UsageError, load_named_scenario
 from app.exit_codes import INVALID_USE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError
@@ -45,9 +46,8 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
             return open_window(None)
         if options.command == "drill":
             return open_window(load_named_scenario(options.scenario))
-        for result in (getattr(options, "json", None), getattr(options, "plot", None)):
-            if isinstance(result, str):
-                require_writable(result)
+        check_numbers(options)
+        check_output_files(options)
         do: Callable[[argparse.Namespace], int] = options.do
         compiled.report_fallback = _report_fallback
         return do(options)

@@ -5,10 +5,13 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from app.files import atomic_write, scenario_files
 from app.files.folders import is_special_file
 from engine.drill.authoring.scenario import Scenario
+
+SEED_MAX: Final = 2**63 - 1
 
 
 class UsageError(Exception):
@@ -18,12 +21,6 @@ class UsageError(Exception):
 def load_named_scenario(name_or_path: str) -> Scenario:
     """Load the scenario with this name or path. Raises ScenarioNotFoundError, ScenarioError."""
     return scenario_files.find_scenario_file(name_or_path).load()
-
-
-def require_valid_seed(seed: int | None) -> None:
-    """Raise UsageError for a seed out of range."""
-    if seed is not None and not 0 <= seed < 2**63:
-        raise UsageError(f"--seed must be from 0 to 2**63 - 1, not {seed}")
 
 
 def print_json(value: object) -> None:

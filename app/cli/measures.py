@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
-from app.cli.command_helpers import require_valid_seed, write_json
+from app.cli.command_helpers import write_json
 from app.cli.terminal_progress import count_with_progress
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files import scenario_files
@@ -42,7 +42,6 @@ def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator
 def _run_agents(options: argparse.Namespace) -> int:
     from engine.drill.judging import automatic_players
 
-    require_valid_seed(options.seed)
     files = [
         scenario_files.find_scenario_file(name) for name in options.scenarios
     ] or scenario_files.list_all_files()[0]

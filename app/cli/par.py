@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.command_helpers import UsageError, load_named_scenario, require_valid_seed, write_json
+from app.cli.command_helpers import UsageError, load_named_scenario, write_json
 from app.cli.processes import use_cluster
 from app.cli.terminal_progress import ProgressPrinter, catch_interrupts, run_with_progress
 from app.exit_codes import SUCCESS
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 CERTIFICATE_BYTES_MAX: Final = 1_000_000
 """Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
-SEARCH_TIME_MAX_S: Final = 86_400.0
 
 PARALLEL_SEARCH_MIN_S: Final = 20.0
 """Duration of a search from which several processes are useful.
@@ -45,9 +44,6 @@ LISTED_LOSS_MIN_POINTS: Final = 0.05
 
 def _run_par(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
-    require_valid_seed(options.seed)
-    if not 0.0 <= options.seconds <= SEARCH_TIME_MAX_S:
-        raise UsageError(f"--seconds must be from 0 to {SEARCH_TIME_MAX_S:g}, not {options.seconds:g}")
     workers_max = WORKERS_PER_PROCESSOR_MAX * (os.cpu_count() or 1)
     if options.workers is not None and not 1 <= options.workers <= workers_max:
         raise UsageError(f"--workers must be from 1 to {workers_max}, not {options.workers}")

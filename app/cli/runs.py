@@ -17,16 +17,14 @@ from msgspec.structs import replace
 from app.cli.command_helpers import (
     UsageError,
     load_named_scenario,
-    require_valid_seed,
     write_file,
     write_json,
 )
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
 from app.files.file_content import UnreadableFileError, decode_text
 from app.host import InputResult, NullRecorder, RunHost
-from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
-from engine.constants import RUN_TIME_MAX_S, TICKS_PER_S
+from engine.constants import TICKS_PER_S
 from engine.drill.judging.report_types import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
@@ -98,14 +96,13 @@ INPUT_BYTES_MAX: Final = 4_000_000
 
 def _run_scenario(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
-    require_valid_seed(options.seed)
-    if options.until is not None and not 0.0 <= options.until <= RUN_TIME_MAX_S:
-        raise UsageError(f"--until must be from 0 to {RUN_TIME_MAX_S:,.0f} seconds, not {options.until:,}")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise UsageError(f"{scenario.name} has no reference solution")
-    if options.speed is not None:
-        _require_valid_speed(options)
+    if options.speed is not None and (options.solution or options.inputs is not None):
+        raise UsageError(
+            "--speed reads lines from standard input; it cannot be used with --solution or --inputs"
+        )
     inputs = [] if options.solution or options.speed is not None else _read_inputs(options.inputs, drill)
     try:
         if options.speed is not None:
@@ -128,16 +125,6 @@ def _run_scenario(options: argparse.Namespace) -> int:
         write_json(drill.build_report(), options.json)
     goals_missed = any(not state.is_reached for state in drill.goals.values())
     return NEGATIVE_ANSWER if goals_missed else SUCCESS
-
-
-def _require_valid_speed(options: argparse.Namespace) -> None:
-    """Raise UsageError for an invalid speed, or for inputs that cannot be combined with a speed."""
-    if not SPEED_MIN <= options.speed <= SPEED_MAX:
-        raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
-    if options.solution or options.inputs is not None:
-        raise UsageError(
-            "--speed reads lines from standard input; it cannot be used with --solution or --inputs"
-        )
 
 
 def _read_inputs(file: str | None, drill: Drill) -> list[Input]:
@@ -308,6 +295,8 @@ def _run_record(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{target.name} is not a valid name for a scenario; expected a lowercase name such as my-drill.toml"
         )
+    if target.exists() and not options.replace:
+        raise UsageError(f"{target} exists; use --replace to overwrite it")
     try:
         text = run_scenario.build_scenario_text(drill, name)
     except run_scenario.ScenarioRecordingError as problem:

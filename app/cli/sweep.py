@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.command_helpers import (
+    SEED_MAX,
     UsageError,
     load_named_scenario,
-    require_valid_seed,
     write_file,
     write_json,
 )
@@ -201,9 +201,12 @@ def parse_seeds(text: str) -> range:
     """Parse seeds such as `1-50`, or a single seed. Raises UsageError."""
     first, dash, last = text.partition("-")
     last = last if dash else first
-    if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+    digits_max = len(str(SEED_MAX))  # Python converts at most 4,300 digits
+    if not (
+        all(seed.isdecimal() and len(seed) <= digits_max for seed in (first, last))
+        and int(first) <= int(last) <= SEED_MAX
+    ):
         raise UsageError(f"--seeds must be A-B, such as 1-50, not {text}")
-    require_valid_seed(int(last))
     return range(int(first), int(last) + 1)
 
 

@@ -1,6 +1,7 @@
 """Scenario files: shipped with the program, in the user's folder, in bundles, or at any path. Without Qt."""
 
 import difflib
+import os
 import re
 import tomllib
 from contextlib import suppress
@@ -103,6 +104,8 @@ def find_scenario_file(name_or_path: str) -> ScenarioFile:
     for path in (get_user_scenario_folder() / f"{name_or_path}.toml", *from_bundles, Path(name_or_path)):
         if _is_file(path):
             return _read_file(path)
+    if os.path.lexists(name_or_path):
+        raise ScenarioNotFoundError(tr("{file} is not a file").format(file=name_or_path))
     names = [file.name for file in list_all_files()[0]]
     matches = difflib.get_close_matches(name_or_path, names, 1)
     hint = (
