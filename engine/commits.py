@@ -73,7 +73,10 @@ class Commit:
 def build_commit_chain(
     links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...],
 ) -> Commit | None:
-    """Build a chain of commits from (kb, log_kb, tick, edits), oldest first. Return the last commit."""
+    """Build a chain of commits from the arguments (kb, log_kb, tick, edits) of each Commit, oldest first.
+
+    Return the last commit.
+    """
     last_commit: Commit | None = None
     for link in links:
         last_commit = Commit(last_commit, *link)

@@ -20,8 +20,10 @@ PING_INTERVAL_S: Final = 1.0
 """Interval at which each side sends a ping on each open connection. Documented [RANDAL]."""
 
 PING_DELAY_PER_SLOWDOWN_S: Final = 0.02
-"""Delay of a ping per factor by which the processors are slower than normal. Assumed: a time slice and a half
-of a busy scheduler (4 to 15 ms each).
+"""Additional delay of a ping if the processors have half their normal speed.
+
+The delay doubles at a third of the speed, triples at a quarter, and so on. Assumed: a time slice and a
+half of a busy scheduler (4 to 15 ms each).
 """
 
 PING_DELAY_PER_DATABASE_S: Final = 0.001
@@ -135,9 +137,10 @@ DEFAULT_START_TIMES: Final[dict[int | str, str]] = {
 }  # fmt: skip
 """Version of SQL Server (a number) or Windows Server (a text) -> default start time of a drill.
 
-Each is a Saturday some months after the release of the simulated build, so that all schedules run alike.
-Release dates are documented [DOC: build lists; Windows Server release information]. The date of 2005 precedes
-its release.
+Each is a Saturday, so that all schedules run alike. It is some months after the release of the simulated
+build, except for 2005, whose date precedes the release.
+
+Release dates are documented [DOC: build lists; Windows Server release information].
 """
 
 DATABASE_FILE_VERSIONS: Final = {
@@ -194,7 +197,7 @@ BACKUP_S_MIN: Final = 0.3
 """Minimum duration of a BACKUP or RESTORE statement. Assumed."""
 
 RESTORE_RECOVERY_S: Final = 1.5
-"""Duration of undo and of the opening at the end of RESTORE … WITH RECOVERY. Assumed."""
+"""Duration of undo and of opening the database at the end of RESTORE … WITH RECOVERY. Assumed."""
 
 PAGE_KB: Final = 8.0
 """Size of a page, in KB. Well known."""

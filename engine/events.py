@@ -24,9 +24,9 @@ class EventKindInfo(Struct, frozen=True):
 
     label: str
     is_state: bool = False
-    """True if *Next state change* stops at this kind."""
+    """True if the command *Next state change* stops at events of this kind."""
     is_milestone: bool = False
-    """True if *Next event* stops at this kind. It also stops at every state change."""
+    """True if the command *Next event* stops at events of this kind. It also stops at every state change."""
     is_quiet: bool = False
     """True if the events panel hides this kind by default, because another panel or kind shows the same."""
 
@@ -42,7 +42,7 @@ EVENT_KIND_INFOS: Final[Mapping[EventKind, EventKindInfo]] = MappingProxyType(
         for row in read_table("engine", "event_kinds.tsv")
     }
 )
-"""All kinds of events, for filters, labels and searches."""
+"""Kind of event -> its label and its use in the interface."""
 
 
 BatchOutputRow = dict[str, Any]
@@ -73,7 +73,7 @@ def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
 
 
 class AlertData(EventData, frozen=True, gc=False, kw_only=True):
-    """Alert of the mirroring monitor: a value exceeded its threshold."""
+    """Fields of an alert event: a value exceeded a threshold of the mirroring monitor."""
 
     kind: ClassVar[EventKind] = "alert"
     number: int
@@ -83,7 +83,7 @@ class AlertData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
-    """Answer to a question, or a question that was not answered in time."""
+    """Fields of an answer event: a question was answered, or not answered in time."""
 
     kind: ClassVar[EventKind] = "answer"
     question: str
@@ -94,7 +94,7 @@ class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the servers that serve a database, or loss of committed data."""
+    """Fields of an availability event: other servers serve a database, or committed data is lost."""
 
     kind: ClassVar[EventKind] = "availability"
     serving: bool | None = None
@@ -104,7 +104,7 @@ class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Result of a manual step, such as a copied file."""
+    """Fields of a chore event: the result of a manual step, such as a copied file."""
 
     kind: ClassVar[EventKind] = "chore"
     path: str | None = None
@@ -117,7 +117,7 @@ class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClientData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a client application."""
+    """Fields of a client event: a client application changed its state."""
 
     kind: ClassVar[EventKind] = "client"
     client: str
@@ -129,7 +129,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a failover cluster. *what* is the kind of change."""
+    """Fields of a cluster event: a failover cluster changed its state."""
 
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
@@ -144,7 +144,7 @@ class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Line of a cluster log."""
+    """Fields of a cluster log event: one line of the log."""
 
     kind: ClassVar[EventKind] = "clusterlog"
     level: str
@@ -152,16 +152,16 @@ class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
-    """Connection that was lost or restored. *how* is the way in which the change was detected."""
+    """Fields of a detection event: a lost or restored connection was detected."""
 
     kind: ClassVar[EventKind] = "detected"
     peer: str
     how: str
-    """Way in which the loss was detected."""
+    """Way in which the change of the connection was detected."""
 
 
 class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Line in an ERRORLOG. *number* is 0 for a line without a message number."""
+    """Fields of an ERRORLOG event: one line of the log. *number* is 0 for a line without a message number."""
 
     kind: ClassVar[EventKind] = "errorlog"
     number: int
@@ -170,7 +170,7 @@ class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
-    """Step of a failover. *why* is the reason if the failover failed."""
+    """Fields of a failover event: one step of a failover. *why* is the reason if the failover failed."""
 
     kind: ClassVar[EventKind] = "failover"
     step: str
@@ -180,7 +180,7 @@ class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FaultData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fault or repair. *no_effect* is True if it changed nothing."""
+    """Fields of a fault event: a fault or repair. *no_effect* is True if it changed nothing."""
 
     kind: ClassVar[EventKind] = "fault"
     verb: str
@@ -189,7 +189,7 @@ class FaultData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class GoalData(EventData, frozen=True, gc=False, kw_only=True):
-    """Goal that was met or missed."""
+    """Fields of a goal event: a goal was met, lost or missed."""
 
     kind: ClassVar[EventKind] = "goal"
     goal: str
@@ -197,7 +197,7 @@ class GoalData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class HintData(EventData, frozen=True, gc=False, kw_only=True):
-    """Hint that was opened."""
+    """Fields of a hint event: a hint was opened."""
 
     kind: ClassVar[EventKind] = "hint"
     goal: str | None = None
@@ -206,7 +206,7 @@ class HintData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class LogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of log space. *what* is the kind of change."""
+    """Fields of a log event: the log space of a database changed."""
 
     kind: ClassVar[EventKind] = "log"
     what: str
@@ -216,7 +216,7 @@ class LogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class NoteData(EventData, frozen=True, gc=False, kw_only=True):
-    """Note about the run."""
+    """Fields of a note about the run."""
 
     kind: ClassVar[EventKind] = "note"
     what: str | None = None
@@ -227,7 +227,7 @@ class NoteData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
-    """Command at the PowerShell prompt of a node, with its output."""
+    """Fields of a PowerShell event: a command at the prompt of a node, with its output."""
 
     kind: ClassVar[EventKind] = "powershell"
     node: str
@@ -237,14 +237,14 @@ class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of protection. *exposed* is True if no copy could take over without data loss."""
+    """Fields of a protection event. *exposed* is True if no copy could take over without data loss."""
 
     kind: ClassVar[EventKind] = "protection"
     exposed: bool
 
 
 class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Question of the drill."""
+    """Fields of a question event: the drill asked a question."""
 
     kind: ClassVar[EventKind] = "question"
     question: str
@@ -255,7 +255,7 @@ class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the role of an availability replica."""
+    """Fields of a replica event: the role of an availability replica changed."""
 
     kind: ClassVar[EventKind] = "replica"
     group: str
@@ -264,7 +264,7 @@ class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class RoleData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the role of a database copy."""
+    """Fields of a role event: the role of a database copy changed."""
 
     kind: ClassVar[EventKind] = "role"
     reason: str | None = None
@@ -272,7 +272,7 @@ class RoleData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the score."""
+    """Fields of a score event: the score changed."""
 
     kind: ClassVar[EventKind] = "score"
     name: str | None = None
@@ -282,13 +282,13 @@ class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ServiceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of an instance's service. The event text contains all details."""
+    """Fields of a service event: the service of an instance changed. The event text contains all details."""
 
     kind: ClassVar[EventKind] = "service"
 
 
 class SessionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a T-SQL session. *what* is the kind of change."""
+    """Fields of a session event: a T-SQL session changed."""
 
     kind: ClassVar[EventKind] = "session"
     window: str
@@ -300,7 +300,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlData(EventData, frozen=True, gc=False, kw_only=True):
-    """Batch that a window or program has sent."""
+    """Fields of a "sql" event: a window or program has sent a batch."""
 
     kind: ClassVar[EventKind] = "sql"
     window: str
@@ -308,7 +308,7 @@ class SqlData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
-    """Batch that has ended, with its messages and results."""
+    """Fields of a "sql_done" event: a batch has ended, with these messages and results."""
 
     kind: ClassVar[EventKind] = "sql_done"
     window: str
@@ -320,11 +320,11 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
     elapsed_ticks: int
     program: str | None = None
     ends: Sequence[BatchOutputRow] | None = None
-    """Ends of the batch's statements, which only drivers receive."""
+    """Completions of the statements in the batch. Only drivers receive them."""
 
 
 class StateData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of a mirroring or synchronization state."""
+    """Fields of a state event: a mirroring or synchronization state changed."""
 
     kind: ClassVar[EventKind] = "state"
     why: str | None = None
@@ -334,7 +334,7 @@ class StateData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class TraceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Database Mirroring State Change event, with its columns State and IntegerData."""
+    """Columns State and IntegerData of a Database Mirroring State Change event."""
 
     kind: ClassVar[EventKind] = "trace"
     state: int
@@ -342,14 +342,14 @@ class TraceData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
-    """Change of the witness state at a partner."""
+    """Fields of a witness event: the witness state at a partner changed."""
 
     kind: ClassVar[EventKind] = "witness"
     new: str
 
 
 class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
-    """Message from one team role to another. *said* is its text without the sender."""
+    """Fields of a message from one team role to another. *said* is the text without the sender."""
 
     to: str
     said: str | None = None
@@ -357,31 +357,31 @@ class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Call from one team role to another."""
+    """Fields of a call event: one team role called another."""
 
     kind: ClassVar[EventKind] = "call"
 
 
 class ReadBackData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Read-back of a call."""
+    """Fields of a read-back event: a team role repeated a call to its caller."""
 
     kind: ClassVar[EventKind] = "read-back"
 
 
 class ConfirmationData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Confirmation of a read-back."""
+    """Fields of a confirmation event: a team role confirmed a read-back."""
 
     kind: ClassVar[EventKind] = "confirm"
 
 
 class StatusRequestData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Request for a status report."""
+    """Fields of a status request event: a team role asked another for a status report."""
 
     kind: ClassVar[EventKind] = "ask-status"
 
 
 class StatusReportData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Status report."""
+    """Fields of a status report event: a team role reported a status to another."""
 
     kind: ClassVar[EventKind] = "status"
 

@@ -15,8 +15,10 @@ from typing import Final
 
 BITS: Final = 120
 ERROR_BOUND: Final = 1 << 10
-"""Error bound of `decimal` for logarithms and powers, 2**-110. The error is at most 2**-113 with integers,
-and at most 2**-125 with forty digits below EXP_MAX.
+"""Error bound for logarithms and powers, in units of the last of BITS binary places: 2**-110.
+
+The error is at most 2**-113 with the integers of this module. With `decimal` of forty digits, it is at
+most 2**-125 below EXP_MAX.
 """
 ANGLE_ERROR_BOUND: Final = 1 << 44
 """Error bound of `decimal` for sine and cosine, 2**-76: 28 digits, with terms up to 366, each computed from
@@ -51,10 +53,10 @@ _SINE_SERIES: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in 
 
 
 def log(x: float) -> float | None:
-    """Return the natural logarithm of *x*, at least 1 / LOG_MAX; None if the rounding is not certain.
+    """Return the natural logarithm of *x*; None if the rounding is not certain.
 
-    It is the logarithm of the middle of a 128th of an octave, plus a series for the inverse hyperbolic
-    tangent.
+    *x*: at least 1 / LOG_MAX. The result is the logarithm of the middle of a 128th of an octave, plus a
+    series for the inverse hyperbolic tangent.
     """
     share, exponent = math.frexp(x)
     whole_part = int(share * LOG_MAX)  # all 53 bits of the mantissa
@@ -73,9 +75,10 @@ def _compute_middle_log(part: int) -> int:
 
 
 def exp(x: float) -> float | None:
-    """Return e to the power of *x*, at most EXP_MAX; None if the rounding is not certain.
+    """Return e to the power of *x*; None if the rounding is not certain.
 
-    It is the product of a power of two, a power for a part of an octave, and a series for the rest.
+    *x*: at most EXP_MAX. The result is the product of a power of two, a power for a part of an octave,
+    and a series for the rest.
     """
     number = _to_units(x)
     parts = number * _OCTAVE_PARTS // _LN2

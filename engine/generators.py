@@ -1,4 +1,4 @@
-"""Execution of a generator of work steps without pauses."""
+"""Function that runs a generator of work steps to its end, without pauses between the steps."""
 
 from collections.abc import Generator
 from typing import TypeVar

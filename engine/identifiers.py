@@ -22,7 +22,11 @@ def make_replica_id(guid: int, server: str) -> str:
 
 
 def make_seeding_id(guid: int, server: str, number: int) -> str:
-    """Return the id of a seeding attempt at one of the two replicas. *number*: number of the attempt."""
+    """Return the id of a seeding attempt at one of the two replicas.
+
+    *guid*: number of the availability group. *server*: server of the replica. *number*: number of the
+    attempt.
+    """
     return make_unique_id("seeding", guid, server, number)
 
 

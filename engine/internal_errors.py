@@ -1,12 +1,9 @@
-"""Message for an exception that no rule expects.
-
-The exception ends one statement or command, but never the run.
-"""
+"""Message for an unexpected exception. The exception ends one statement or command, but never the run."""
 
 from typing import Final
 
 INTERNAL_ERROR_PREFIX: Final = "internal error"
-"""Beginning of the message. Tests fail if they find it."""
+"""Beginning of the message for an unexpected exception. Tests fail if they find it in a message."""
 
 
 def describe_internal_error(problem: Exception) -> str:

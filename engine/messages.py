@@ -20,7 +20,7 @@ class Message(Struct, frozen=True):
     text: str
     server: str = ""
     above: int = 0
-    """Number of lines of the submission above the batch. *line* counts from the first line of the batch."""
+    """Number of lines above the batch in the submission. *line* counts from the first line of the batch."""
     rows: int | None = None
     """Number of rows in `(n rows affected)`; None for other messages."""
     procedure: str = ""
@@ -123,8 +123,9 @@ def _read_messages() -> dict[int, tuple[MessageWording, ...]]:
 
 
 MESSAGES: Final[dict[int, tuple[MessageWording, ...]]] = _read_messages()
-"""Message number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see
-Wording.source.
+"""Message number -> its wordings, oldest first.
+
+Documented [DOC: Database Engine events and errors]; see MessageWording.source.
 """
 
 PLACEHOLDER_PATTERN: Final = re.compile(
@@ -165,8 +166,8 @@ def count_placeholders(text: str) -> int:
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
     """Return the severity and the filled text of a message. Raises KeyError for an unknown number.
 
-    Surplus arguments are ignored, because a later wording may use more than an earlier one. Missing arguments
-    are empty, as SQL Server's own %.*ls at the end of a text usually is.
+    Surplus arguments are ignored, because a later wording may use more than an earlier one. Missing
+    arguments become empty text, because SQL Server usually leaves a final %.*ls empty.
     """
     found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(

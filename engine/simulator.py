@@ -9,12 +9,11 @@ Guarantees
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
     `World.update_copy` and similar methods, which record the change (`changed`, `dirty`). After a change,
-    `_propagate_changes` calls the listeners once, in a fixed order: log space, witnesses, membership and
-    roles of the cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow.
-    `streams.update_flow` rebuilds the setups of only the log sources that have changed. Timers that only
-    check and change nothing (`CHECKING_TIMERS`) do not start a propagation, so a second without events costs
-    one
-    compiled run.
+    `_propagate_changes` calls the listeners once, in a fixed order. The order is log space, witnesses,
+    membership and roles of the cluster, availability groups, clients, SQL connections, availability records,
+    fault records, and last the flow. `streams.update_flow` rebuilds the setups of only the log sources that
+    have changed. Timers that only check and change nothing (`CHECKING_TIMERS`) do not start a propagation, so
+    a second without events costs one compiled run.
 
 Reasons
     The order is visible in one place, so no rule depends on the order of imports. Setups are derived from the
@@ -251,7 +250,11 @@ def advance_world(
 def _call_stop_handlers(
     world: World, number: int, bits: int, handlers: StopConditionHandlers, existing_numbers: Container[int]
 ) -> None:
-    """Call the handlers of the stop conditions in *bits*, an integer because arithmetic with flags is slow."""
+    """Call the handlers of the stop conditions in *bits*, if *number* is in *existing_numbers*.
+
+    *number*: number of the log source or stream. *bits* is an integer because arithmetic with flags is
+    slow.
+    """
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:
             handler(world, number)
@@ -283,7 +286,7 @@ def _is_unchanged(world: World) -> bool:
 
 
 def _propagate_changes(world: World) -> None:
-    """Call all listeners after a change: clients, accounts, ledger, flow, SQL connections and others."""
+    """Call all listeners after a change: clients, availability records, flow, SQL connections and others."""
     world.settlings += 1
     log_space.resume_stopped_databases(world)
     session.ask_witnesses(world)

@@ -1,7 +1,7 @@
 """Reader for tables in files next to the code.
 
-The first line names the columns; "~" marks translated columns. A line before it that begins with "# " is a
-comment.
+The first line names the columns; "~" marks translated columns. A comment that begins with "# " may
+precede this line.
 """
 
 from importlib import resources

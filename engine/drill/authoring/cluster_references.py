@@ -23,7 +23,7 @@ Documented [DOC: prerequisites of availability groups].
 
 
 def check_clusters(scenario: Scenario, collector: ProblemCollector, check_name: KnownNameCheck) -> None:
-    """Report unknown names, and configurations that SQL Server or Windows would refuse."""
+    """Report unknown names in clusters, instances and groups, and settings that SQL Server would refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):

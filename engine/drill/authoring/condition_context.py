@@ -33,14 +33,14 @@ ObjectKind = Literal["database", "server", "client", "program", "role"]
 
 
 class SentBatch(Struct, frozen=True, gc=False):
-    """Batch, or line at a PowerShell prompt, reduced to its text and errors, which conditions can test.
+    """Text and error numbers of a batch or PowerShell line that was sent, for tests by conditions.
 
-    Messages and results are stored only in the event.
+    Messages and result sets are stored only in the event of the batch.
     """
 
     tick: Tick
     server: str | None
-    """Server that received the batch, or node of the prompt."""
+    """Server that received the batch, or node on which the PowerShell line was typed."""
     text: str
     errors: list[int]
     """Error numbers; [0] for a refused PowerShell line."""
@@ -55,20 +55,20 @@ class ConditionContext(Struct, frozen=True):
     operations: Sequence[Event] = ()
     """Completed long operations (bulk loads, index rebuilds), oldest first."""
     calls: TeamCalls = ()
-    """Calls between the roles of a team."""
+    """Orders and questions between the roles of a team."""
 
     def list_serving_copies(self, database: str) -> list[DatabaseCopy]:
         """Return the copies of *database* that clients can use."""
         return availability.list_serving_copies(self.world, database)
 
     def find_principal(self, database: str) -> DatabaseCopy | None:
-        """Return the leading copy of *database*, as the function `find_principal` defines it."""
+        """Return the leading copy of *database*: call the function `find_principal` with this context."""
         return find_principal(self.world, database, self.list_serving_copies(database))
 
     def find_log_numbers(self, database: str) -> StreamNumbers:
-        """Return the numbers of log and stream of the leading copy.
+        """Return the numbers of the log source and the stream that serve the leading copy of *database*.
 
-        Without a leading copy, any copy with a log counts.
+        If the database has no leading copy, return those of any copy with a log. -1 means none.
         """
         copy = self.find_principal(database)
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
@@ -106,10 +106,10 @@ class ConditionNames(Struct, frozen=True):
 def find_principal(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
-    """Return the leading copy of *database*: the copy that serves it, if there is one.
+    """Return the leading copy of *database*; None if the database has no copy.
 
-    Otherwise return its principal or primary, else a copy without a partner, else a mirror. The result is
-    None if the database has no copy.
+    Order of preference: a serving copy, a principal or primary, a copy without a partner, any other
+    copy. *serving_copies*: copies that clients can use; None means that they are determined here.
     """
     copies = world.list_copies_of(database)
     if serving_copies is None:
@@ -131,16 +131,16 @@ def find_principal(
 # --- words after `is` ---------------------------------------------------------------------------------------
 
 NO_SESSION_STATE: Final = "NONE"
-"""State word of a copy without a session or group."""
+"""Word for the state of a copy without a session or group, in conditions."""
 ARMED_STATE: Final = "ARMED"
-"""State word "ARMED": a loss of the principal would now lead to an automatic failover."""
+"""Word "ARMED" in conditions: a loss of the principal would now lead to an automatic failover."""
 
 GROUP_STATE_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, RECORDED_READY_STATE)
-"""State words of a copy in an availability group."""
+"""Words that conditions can use for the state of a copy in an availability group."""
 DATABASE_STATE_WORDS: Final = tuple(
     dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, ARMED_STATE, NO_SESSION_STATE))
 )
-"""State words of a database."""
+"""Words that conditions can use for the state of a database."""
 COPY_STATE_WORDS: Final = tuple(
     dict.fromkeys(
         (
@@ -153,13 +153,13 @@ COPY_STATE_WORDS: Final = tuple(
         )
     )
 )
-"""State words of a copy of a database. ABSENT: the server has no copy."""
+"""Words that conditions can use for the state of a database copy. ABSENT: the server has no copy."""
 WITNESS_STATE_WORDS: Final = (*WitnessState.__members__, NO_SESSION_STATE)
-"""State words of the witness of a session."""
+"""Words that conditions can use for the state of a session's witness."""
 SAFETY_LEVEL_WORDS: Final = ("OFF", "FULL", NO_SESSION_STATE)
-"""State words of the safety of a session."""
+"""Words that conditions can use for the safety of a session."""
 CLIENT_STATE_WORDS: Final = ("CONNECTED",)
-"""State words of a client."""
+"""Words that conditions can use for the state of a client."""
 SERVER_STATE_TESTS: Final[dict[str, Callable[[World, str], bool]]] = {
     "RUNNING": lambda world, name: _has_instance_state(world, name, lambda one: one.answering),
     "STOPPED": lambda world, name: (
@@ -177,7 +177,10 @@ SERVER_STATE_TESTS: Final[dict[str, Callable[[World, str], bool]]] = {
         _is_cluster_member(world, name) and name in world.nodes[world.get_computer(name).name].config.counted
     ),
 }
-"""State word -> test of a server. MEMBER: its node is in a cluster with quorum. VOTING: its vote also counts."""
+"""State word -> function that tests whether a server is in this state.
+
+MEMBER: the server's node is in a cluster with quorum. VOTING: in addition, the node's vote counts.
+"""
 
 
 def _has_instance_state(world: World, name: str, predicate: Callable[[Instance], bool]) -> bool:
@@ -260,7 +263,10 @@ def is_client_connected(context: ConditionContext, client: str, server: str | No
 
 
 def has_sent_batch(context: ConditionContext, text: str, server: str | None, without_error: bool) -> bool:
-    """Return whether a batch contains *text* outside comments and literals. *server*: None means any server."""
+    """Return whether a batch contains *text* outside comments and literals.
+
+    *server*: None means any server. *without_error*: True to ignore batches with errors.
+    """
     normalized, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
     for batch in context.batches:
         if (
@@ -273,7 +279,7 @@ def has_sent_batch(context: ConditionContext, text: str, server: str | None, wit
 
 
 def has_error(context: ConditionContext, number: int, server: str | None) -> bool:
-    """Return whether a batch had error *number*."""
+    """Return whether a batch had error *number*. *server*: None means any server."""
     return any(server in (None, batch.server) and number in batch.errors for batch in context.batches)
 
 
@@ -288,8 +294,9 @@ _SQL_LITERAL_PATTERN: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 
 
 NORMALIZED_CACHE_CHARACTERS_MAX: Final = 2_000_000
-"""Maximum characters of normalized batches in the cache. The cache exists because conditions read all batches
-each second.
+"""Maximum total length of the batches in `_NORMALIZED_CACHE`, in characters.
+
+The cache exists because conditions read all batches each second.
 """
 
 
@@ -325,8 +332,9 @@ def list_error_numbers(batch: SqlDoneData) -> list[int]:
 
 
 TIMELINE_WINDOW_SUFFIX: Final = "story"
-"""Suffix of the query window through which the timeline sends T-SQL (SERVER_A#story). The trainee cannot use
-it.
+"""Suffix in the name of a query window through which the timeline sends T-SQL, as in SERVER_A#story.
+
+Trainees cannot use such a window.
 """
 
 
@@ -341,5 +349,5 @@ def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:
 
 
 def summarize_prompt_line(event: Event, line: PowerShellData) -> SentBatch:
-    """Convert a PowerShell line on a node to the form of a batch."""
+    """Convert a PowerShell line on a node to a SentBatch."""
     return SentBatch(event.tick, event.server, line.command, [0] if line.refused else [])

@@ -1,6 +1,6 @@
-"""Language of conditions for goals and forbidden states: tests and comparisons joined by `and`, `or`, `not`.
+"""Language of conditions for goals and forbidden states: tests and comparisons with `and`, `or` and `not`.
 
-`Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
+Example: `Sales is SYNCHRONIZED and downtime_s(Sales) <= 30 and not ran "SET WITNESS OFF" on SERVER_A`
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ class Condition(Struct, frozen=True):
     text: str
     test: FactsPredicate
     evaluate: ConditionEvaluator | None
-    """Function that returns the result and its validity. None means that only events can change the result."""
+    """Function that returns the result and how long it stays valid.
+
+    None means that only events can change the result.
+    """
     operand_tests: tuple[FactsPredicate, ...]
     """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
 
@@ -114,7 +117,7 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
 
 STATUS_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
-"""Grammar rules for conditions without a comparison, which a status report may state."""
+"""Grammar rules of the conditions that a status report may state: those without a comparison."""
 
 
 def parse_status(text: str, names: ConditionNames) -> Condition:
@@ -158,7 +161,7 @@ _TERMINAL_TEXTS: Final = {
     "PROPERTY": "witness, safety",
     "$END": build_message("the end of the condition"),
 }
-"""Terminal of the grammar -> text in problems."""
+"""Terminal of the grammar -> text that names it in an error message."""
 
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
@@ -196,7 +199,7 @@ UNKNOWN_NAME_TEXTS: Final[dict[tuple[ObjectKind, ...], str]] = {
 
 
 def build_temporary_result(context: ConditionContext, holds: bool, seconds: int = 1) -> ConditionResult:
-    """Return a result that is valid for *seconds*, unless an event occurs."""
+    """Return the result *holds*, which is valid for *seconds* unless an event occurs."""
     return ConditionResult(holds, (context.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
@@ -232,13 +235,16 @@ class _TranslatedCondition(Struct, frozen=True):
 
     test: FactsPredicate
     evaluate: ConditionEvaluator | None = None
-    """Function that also returns how long the result is valid; None if only events can change the result."""
+    """Function that returns the result and how long it stays valid.
+
+    None means that only events can change the result.
+    """
 
 
 class _ConditionTranslator:
     """Translator of parse trees into functions. It checks all names and keywords.
 
-    Each method translates the grammar rule whose name it has.
+    Each method has the name of the grammar rule that it translates.
     """
 
     def __init__(self, names: ConditionNames) -> None:
@@ -405,7 +411,10 @@ class _ConditionTranslator:
     def _any_name(
         self, node: Tree[Token] | Token, kinds: tuple[ObjectKind, ...] = ("database", "server", "client")
     ) -> tuple[ObjectKind, str]:
-        """Return (kind, name as the scenario spells it) of a name of one of *kinds*. Raises ConditionError."""
+        """Return (kind, name as in the scenario) of the object of one of *kinds* that *node* names.
+
+        Raises ConditionError if there is no such object.
+        """
         assert not isinstance(node, str)
         token = node.children[0]
         word = str(token).strip("[]")
@@ -431,7 +440,11 @@ def _join_parts(
     parts: list[_TranslatedCondition],
     deciding_result: bool,
 ) -> _TranslatedCondition:
-    """Join *parts* with *join*. If one part has the result *deciding_result*, so has the whole condition."""
+    """Join *parts* with *join*, which is the function for `and` or `or`.
+
+    *deciding_result*: result of one part that decides the whole condition: False for `and`, True for
+    `or`.
+    """
     test = reduce(join, [part.test for part in parts])
     static_tests = [part.test for part in parts if part.evaluate is None]
     timed_queries = [part.evaluate for part in parts if part.evaluate is not None]
@@ -456,9 +469,10 @@ def _join_parts(
 def _build_comparison(
     number: _Number, operator: str, operand: _Number, test: FactsPredicate
 ) -> ConditionEvaluator | None:
-    """Return the function that evaluates a comparison and its validity.
+    """Build the evaluator of the comparison `number operator operand`.
 
-    The result is None if only events change the result.
+    *test*: function that only evaluates the comparison. The evaluator also returns how long a result
+    stays valid. None means that only events change the result.
     """
     quantity, name = number.quantity, number.name
     if operand.quantity.change_cause != "by events" or (

@@ -13,7 +13,10 @@ FILE_CHARACTERS_MAX: Final = 1_000_000
 NESTING_DEPTH_MAX: Final = 16
 """Maximum nesting depth of lists and tables. Scenarios need a depth of 3."""
 KEY_DOTS_MAX: Final = 8
-"""Maximum number of dots in a key or header. TOML parsers need time proportional to its square."""
+"""Maximum number of dots in a key or header.
+
+TOML parsers need time proportional to the square of this number.
+"""
 FILE_ENTRIES_MAX: Final = 20_000
 """Maximum total number of keys, list entries and headers."""
 UNQUOTED_CHARACTERS_MAX: Final = 100
@@ -21,7 +24,10 @@ UNQUOTED_CHARACTERS_MAX: Final = 100
 digits.
 """
 DATABASES_MAX: Final = 500
-"""Maximum number of databases in a world, including those that `count` creates."""
+"""Maximum number of databases in a world.
+
+The databases that the key `count` of a [[database]] table creates are included.
+"""
 PROBLEMS_MAX: Final = 100
 """Maximum number of reported problems. Further problems are only counted."""
 

@@ -37,6 +37,7 @@ def list_warnings(scenario: Scenario, file: str, begin: DrillStarter = Drill) ->
     """Return all problems that an author should fix before learners play the drill.
 
     The drill is played twice for each tested seed: with the reference solution, and without any action.
+    *begin*: function that starts a drill.
     """
     problems, playable = _run_static_checks(scenario, file)
     finder = ProblemCollector(file, scenario.text)
@@ -191,7 +192,7 @@ def _refers_to_object(verb: Verb) -> bool:
 
 
 def _check_hint_lines(scenario: Scenario, collector: ProblemCollector) -> None:
-    """Report names in the input lines of hints that the scenario does not contain.
+    """Report names that a hint tells the learner to type but that do not exist in the scenario.
 
     This often happens when an author copies a drill.
     """
@@ -231,7 +232,7 @@ def _check_costless_mistakes(scenario: Scenario, collector: ProblemCollector) ->
 
 
 def _check_variants(scenario: Scenario, collector: ProblemCollector) -> None:
-    """Report unused pools, and the first combination that does not result in a valid scenario."""
+    """Report pools without a placeholder, and the first combination of picks that gives no valid scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
         collector.add_problem(path, text, expected)
     for picks in variants.iterate_combinations(scenario.variants):

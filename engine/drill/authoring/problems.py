@@ -81,7 +81,8 @@ class ProblemCollector:
     def add_problem(self, path: KeyPath, text: str, expected: str = "", offset: int | None = None) -> None:
         """Add a problem at *path*.
 
-        *offset*: index of the wrong character inside the one-line text value, from 0.
+        *text*: description of the problem. *expected*: description of the expected value. *offset*:
+        index of the wrong character in the one-line value, from 0. None means the position of the key.
         """
         nearest_position = find_nearest_position(self.positions, path)
         line, column = nearest_position.line, nearest_position.column
@@ -96,7 +97,7 @@ class ProblemCollector:
     def raise_problems(self) -> None:
         """Raise ScenarioError if there are problems.
 
-        After PROBLEMS_MAX problems, only the number of others is added.
+        The error lists PROBLEMS_MAX problems and states the number of the others.
         """
         problems = sorted(set(self.problems))
         kept_problems = problems[: limits.PROBLEMS_MAX]
@@ -167,10 +168,7 @@ def find_positions(text: str) -> dict[KeyPath, TextPosition]:
 
 
 def find_nearest_position(positions: dict[KeyPath, TextPosition], path: KeyPath) -> TextPosition:
-    """Return the position of *path*.
-
-    If the text does not contain it, return that of the innermost enclosing part.
-    """
+    """Return the position of *path*, or of the innermost enclosing table or list that *positions* contains."""
     for length in range(len(path), 0, -1):
         if path[:length] in positions:
             return positions[path[:length]]
@@ -178,7 +176,10 @@ def find_nearest_position(positions: dict[KeyPath, TextPosition], path: KeyPath)
 
 
 class _PositionScanner:
-    """Scanner that finds the positions in a text in one pass. The text must be valid TOML."""
+    """Scanner that finds the positions of all keys and list elements in one pass.
+
+    The text must be valid TOML.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text

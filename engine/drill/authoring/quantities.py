@@ -19,18 +19,18 @@ from engine.protocol import accounts, availability, drivers, jobs, serving, stre
 from engine.tables import read_table
 
 ChangeCause = Literal["by events", "by the clock", "by itself"]
-"""Way in which a quantity changes."""
+"""Cause of a change of a quantity; see `Quantity.change_cause`."""
 
 
 class Quantity(Struct, frozen=True):
     """Quantity that a condition can compare with a number."""
 
     object_kind: ObjectKind | None
-    """Kind of the object in parentheses; None if the quantity concerns the whole run."""
+    """Kind of object that is named in parentheses after the quantity; None if it concerns the whole run."""
     help: str
     """Description for authors."""
     read: Callable[[ConditionContext, str], float]
-    """Function that returns the value for the object with this name."""
+    """Function (context, name of the object) -> value."""
     change_cause: ChangeCause = "by events"
     """Cause of a change of the value.
 
@@ -47,9 +47,9 @@ class Quantity(Struct, frozen=True):
 def _build_flow_quantity(
     text: str, name: str, read_total: Callable[[ConditionContext, str], float] | None = None
 ) -> Quantity:
-    """Build a quantity for a counter of the flow.
+    """Build a quantity that reads the flow counter *name*. *text*: description for authors.
 
-    With *read_total*, the quantity is a percentage of that total.
+    With *read_total*, the quantity is a percentage of the value that *read_total* returns.
     """
 
     def read(context: ConditionContext, database: str) -> float:

@@ -80,7 +80,8 @@ def _check_name(
 ) -> bool:
     """Return whether *name* is one of *names*, in the same spelling, and report a problem if not.
 
-    *name* is None if it is omitted, which is allowed.
+    *name* is None if it is omitted, which is allowed. *kind*: kind of object, a key of
+    UNKNOWN_NAME_TEXTS.
     """
     if name is None or name in names:
         return True
@@ -351,7 +352,10 @@ def _check_team(scenario: Scenario, collector: ProblemCollector, names: Conditio
 def _check_input_role(
     input_: Input, scenario: Scenario, path: KeyPath, collector: ProblemCollector, must_speak_as: bool = False
 ) -> None:
-    """Report an input line whose role, or whose called role, does not belong to the team."""
+    """Report an input line whose speaking role, or whose called role, does not belong to the team.
+
+    *must_speak_as*: also report a message to a role that names no speaking role.
+    """
     for key in (input_.by, input_.args[0] if input_.verb in MESSAGE_HANDLERS else ""):
         if key:
             try:
@@ -423,7 +427,10 @@ def _check_input_lines(scenario: Scenario, collector: ProblemCollector) -> None:
 def _check_single_trigger(
     part: Inject | Question | Prediction, keys: Sequence[str], path: KeyPath, collector: ProblemCollector
 ) -> None:
-    """Report a problem unless exactly one of *keys* is given."""
+    """Report a problem unless exactly one of *keys* is given.
+
+    Also report a delay without a condition, and an empty time window.
+    """
     given_keys = [key for key in keys if getattr(part, key) is not None]
     if len(given_keys) != 1:
         message = (
@@ -512,9 +519,9 @@ def _check_goals(scenario: Scenario, collector: ProblemCollector) -> None:
 
 
 def _check_inquiries(scenario: Scenario, collector: ProblemCollector) -> None:
-    """Report questions without valid right choices, and inquiries without points or with a late time.
+    """Report questions without valid right choices, and questions or predictions without points.
 
-    A time is late if it is not before the end of the drill.
+    Also report questions and predictions whose time is not before the end of the drill.
     """
     kinds = {rule.kind for rule in scenario.rubric}
     groups: tuple[tuple[str, Sequence[Question | Prediction], str], ...] = (

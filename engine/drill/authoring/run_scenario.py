@@ -1,6 +1,7 @@
-"""Scenario built from a run: faults become the timeline, repairs the solution, and the final state the goals.
+"""Builder of a scenario from a run. Faults become the timeline, repairs become the solution.
 
-Texts that only an author can write are marked placeholders. `check` lists each of them.
+The final state becomes the goals. Texts that only an author can write become placeholders, and `check`
+lists each placeholder.
 """
 
 import math
@@ -37,7 +38,7 @@ BETTER: Final = build_message("advice for the full points")
 PLACEHOLDERS: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
-"""Text of a placeholder in the file -> its message, which can be localized."""
+"""Text of a placeholder in the file, without PLACEHOLDER_PREFIX -> the same text as a localizable message."""
 
 SKILLS_PLACEHOLDER: Final = ("to-write",)
 """Placeholder for the skills until the author chooses some."""
@@ -70,12 +71,15 @@ the author.
 """
 
 FULL_POINTS_FACTOR: Final = 1.15
-"""Highest value for full points, as a multiple of the recorded run's value. Assumed."""
+"""Highest downtime or loss with full points, as a multiple of the recorded run's downtime or loss. Assumed."""
 ZERO_POINTS_FACTOR: Final = 4.0
-"""Lowest value for no points, as a multiple of the recorded run's value. Assumed."""
+"""Lowest downtime without points, as a multiple of the highest downtime with full points. Assumed.
+
+The same factor applies to lost transactions, as a multiple of the recorded run's loss.
+"""
 
 FULL_POINTS_MARGIN_S: Final = 5.0
-"""Minimum distance between the recorded run's value and the limit for full points, in seconds.
+"""Minimum seconds from the recorded run's downtime to the highest downtime with full points.
 
 Results vary with the seed.
 """
@@ -83,13 +87,13 @@ Results vary with the seed.
 GOAL_HOLD_S: Final = 2.0
 """Seconds for which a proposed goal must stay met."""
 DEMANDING_WEIGHT_SHARE_MIN: Final = 0.75
-"""Minimum share of the goals' total weight for goals that a run without actions misses."""
+"""Minimum share of the total weight that goes to goals which a run without actions misses."""
 
 PROPOSED_GOALS_MAX: Final = 8
 """Maximum number of proposed goals. The author deletes unwanted goals."""
 
 CANDIDATE_GOALS_MAX: Final = 50
-"""Maximum number of goals that are tested, equal to the limit of a scenario file."""
+"""Maximum number of goals that are tested. A scenario file may contain the same number of goals."""
 
 POINTS_BY_RULE_KIND: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 """Kind of rule -> points in the proposed rubric."""
@@ -164,9 +168,10 @@ def build_scenario_text(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """Return the journal without pairs of a repair and a fault in the same tick that undoes it.
+    """Return the journal without pairs of inputs in the same tick of which the second undoes the first.
 
-    In a drill, the timeline comes first in a tick, so the repair would come after the fault.
+    In a drill, the timeline comes first in each tick. A fault would therefore come before the repair
+    that it undid.
     """
     lasting_inputs: list[Input] = []
     for item in journal:
@@ -293,7 +298,10 @@ def make_slug(text: str) -> str:
 
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
-    """Build a rubric that scores mainly the outcome. The values of the recorded run are the standard."""
+    """Build a rubric that scores mainly the outcome.
+
+    The limits of its rules are multiples of the recorded downtime and loss.
+    """
     target_s = max(downtime_s + FULL_POINTS_MARGIN_S, downtime_s * FULL_POINTS_FACTOR)
     better = f"{PLACEHOLDER_PREFIX}{BETTER}"
     return [

@@ -140,7 +140,10 @@ checked.
 
 
 class _IndexShiftingCollector(ProblemCollector):
-    """ProblemCollector for a file without its invalid list entries. It corrects the list indexes of problems."""
+    """ProblemCollector for a file without its invalid list entries.
+
+    It converts the list indexes of problems to those of the complete file.
+    """
 
     def __init__(self, collector: ProblemCollector, left_out: dict[str, list[int]]) -> None:
         super().__init__(collector.file, collector.text)
@@ -164,7 +167,8 @@ def _check_valid_parts(
 ) -> None:
     """Check names, lines and conditions in all valid parts of a file that has invalid parts.
 
-    Thus a wrong type does not hide a misspelled verb until the author checks the file again.
+    Thus a wrong type does not hide a misspelled verb until the author checks the file again. *data*:
+    content of the file. *errors*: pydantic errors in *data*.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for remove_part in (_remove_keys, _remove_entries):
@@ -198,9 +202,10 @@ FileWithoutInvalidParts = tuple[dict[str, Any], dict[str, list[int]]]
 def _remove_keys(
     data: dict[str, object], paths: Iterable[tuple[KeyPath, str]]
 ) -> FileWithoutInvalidParts | None:
-    """Return *data* without the wrong keys, so that their defaults apply.
+    """Return *data* without the keys at *paths*, so that their defaults apply.
 
-    None means that names would be missing.
+    *paths*: (path, kind of pydantic error). None means that a table in REFERENCED_TABLES would be
+    incomplete.
     """
     sound = copy.deepcopy(data)
     for path, kind in paths:
@@ -218,7 +223,11 @@ def _remove_keys(
 def _remove_entries(
     data: dict[str, object], paths: Iterable[tuple[KeyPath, str]]
 ) -> FileWithoutInvalidParts | None:
-    """Return *data* without the invalid list entries. None means that names would be missing."""
+    """Return *data* without the list entries that contain *paths*.
+
+    *paths*: (path, kind of pydantic error). None means that a table in REFERENCED_TABLES would be
+    incomplete.
+    """
     paths, omitted = list(paths), dict[str, list[int]]()
     sound_part = _remove_keys(
         data, [(path, kind) for path, kind in paths if len(path) < 2 or kind == "extra_forbidden"]
@@ -243,9 +252,7 @@ DEPENDENT_TABLES: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Table -> tables that refer to it. Without an entry of the first table, the others would be reported
-wrongly.
-"""
+"""Table -> tables that refer to its entries. References to an omitted entry would be reported wrongly."""
 
 
 def _find_inner_value(data: Any, path: KeyPath) -> Any:
@@ -298,7 +305,11 @@ def _report_error(collector: ProblemCollector, data: object, error: ErrorDetails
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> KeyPath:
-    """Return *loc* as a path in the file, without the parts that pydantic adds (such as the kind of a rule)."""
+    """Return *loc* as a path in the file, without the parts that pydantic adds, such as the kind of a rule.
+
+    *keep_last*: True to keep the last part even if *data* does not contain it, because a missing key is
+    reported.
+    """
     parts, path = list(loc), []
     for number, part in enumerate(parts):
         is_existing = part in data if isinstance(data, dict) else _has_index(part, data)
@@ -313,7 +324,7 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> KeyPa
 def _has_index(part: str | int, data: object) -> bool:
     """Return whether *data* is a list with the index *part*.
 
-    Pydantic may name the index after the last entry.
+    Pydantic may report an index one past the last entry.
     """
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
@@ -367,9 +378,9 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Z
 
 
 class ScenarioContents(Struct, frozen=True):
-    """Summary of a loaded scenario in names and numbers.
+    """Summary of a loaded scenario: origin, numbers of entries, sizes of its texts, links.
 
-    The loader rejects invisible characters in its texts.
+    Texts contain no invisible characters, because the loader rejects them.
     """
 
     name: str

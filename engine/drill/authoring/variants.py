@@ -1,8 +1,8 @@
 """Variants of a scenario: pools of names, sizes and times. The seed picks values for `{name}` placeholders.
 
 A pool of `[variants]` is picked independently (`size = [10, 20]`). The pools of a subtable are picked
-together: `[variants.site]` with `main = ["BERN", "OSLO"]` and `spare = ["BASEL", "BERGEN"]` results in the
-first entries of both, or the second entries of both.
+together. For example, `[variants.site]` contains `main = ["BERN", "OSLO"]` and `spare = ["BASEL",
+"BERGEN"]`. The seed then picks BERN with BASEL, or OSLO with BERGEN.
 """
 
 import itertools
@@ -105,7 +105,10 @@ def _substitute(value: object, picks: Picks) -> object:
 
 
 def find_pool_problems(data: Mapping[str, object]) -> list[VariantProblem]:
-    """Return the problems of the pools of a file, and placeholders that have no pool."""
+    """Return a problem for each invalid pool.
+
+    If all pools are valid, return a problem for each placeholder without a pool.
+    """
     variants = data.get(VARIANTS_KEY)
     if variants is None:
         return []
@@ -139,7 +142,7 @@ def find_pool_problems(data: Mapping[str, object]) -> list[VariantProblem]:
 
 
 def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
-    """Return the pools that no placeholder uses."""
+    """Return a problem for each pool that no placeholder uses."""
     used, pools = {name for _, name in _find_placeholders(data, ())}, data.get(VARIANTS_KEY)
     return [
         (

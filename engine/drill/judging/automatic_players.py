@@ -1,8 +1,8 @@
-"""Automatic players that test whether the right runs earn the points: the reference and exploits.
+"""Automatic players that test whether a rubric rewards the right runs: the reference and exploits.
 
-Every exploit has an honest twin, which plays the same without the trick. The exploit must rank behind its
-twin. The ranking compares, in this order: completed runs, points, hints and rewinds, time of the goals, time
-of the last action. Wasting time without harm to users costs no points, but a lower rank.
+An exploit seeks points by a trick. Its honest twin plays the same without the trick and must rank
+higher. The ranking compares, in this order: completed runs, points, hints and rewinds, time of the
+goals, time of the last action. Wasted time without harm to users costs no points but lowers the rank.
 """
 
 import math
@@ -32,9 +32,9 @@ RANDOM_ACTION_COUNT: Final = 25
 RANDOM_PLAYER_COUNT: Final = 3
 """Number of random players, which differ in their seeds."""
 LATE_PLAYER_DELAY_S: Final = 60.0
-"""Delay of each action of the player that is late."""
+"""Delay of each action in `play_late`."""
 REVERT_INTERVAL_S: Final = 20.0
-"""Interval between two `revert-all` of the player that reverts repeatedly."""
+"""Interval between two `revert-all` inputs in `play_with_repeated_reverts`."""
 FIRST_ACTION_TICK: Final = to_ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
 
@@ -92,7 +92,10 @@ def _list_reference_inputs(scenario: Scenario, seed: int) -> list[Input]:
 
 
 def build_random_player(player: int) -> PlayFunction:
-    """Build a player that applies random actions at random times."""
+    """Build a player that applies random actions at random times.
+
+    *player*: number of the player; each number gives other actions.
+    """
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
@@ -250,15 +253,16 @@ def _explain_early_finish(scenario: Scenario) -> str:
 
 
 class AutomaticPlayer(Struct, frozen=True):
-    """Automatic player with its name. An exploit also has the name of its honest twin."""
+    """Automatic player: name, function that plays, and for an exploit the name of its honest twin."""
 
     name: str
     play: PlayFunction
     twin: str | None = None
-    """Name of the honest twin; None if the agent is not an exploit."""
+    """Name of the honest twin; None if the player is not an exploit."""
     explain_allowance: ExplainAllowance = lambda _: ""
-    """Function that returns the reason why the agent may equal its honest twin, or finish earlier with equal
-    points. The result is "" if the agent may not.
+    """Function that returns why the player may equal its honest twin, or finish earlier with equal points.
+
+    The result is "" if the player may not.
     """
 
 
@@ -283,11 +287,11 @@ AUTOMATIC_PLAYERS: Final[tuple[AutomaticPlayer, ...]] = (
         "leaving at once", play_immediate_finish, IDLE_PLAYER, lambda _: "no action in either run"
     ),
 )
-"""All automatic players, in the order of the table."""
+"""All automatic players, in the order of the columns of `format_table`."""
 
 
 class PlayerResult(Struct, frozen=True):
-    """Result of an agent in one scenario."""
+    """Result of an automatic player in one scenario."""
 
     agent: str
     total: float
@@ -300,11 +304,11 @@ class PlayerResult(Struct, frozen=True):
     reached_s: float | None = None
     """Mean time at which the goals were reached; None if a goal was missed."""
     last_deed_s: float = 0.0
-    """Time of the agent's last action."""
+    """Time of the player's last action."""
 
     @property
     def key(self) -> tuple[bool, float, int, float, float]:
-        """Sort key. The best result is first."""
+        """Sort key that puts the best result first."""
         reached_s = math.inf if self.reached_s is None else self.reached_s
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
@@ -321,7 +325,7 @@ class PlayerResult(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """Ranking of all agents in one scenario, best first."""
+    """Ranking of all automatic players in one scenario, best first."""
 
     scenario: str
     seed: int
@@ -333,7 +337,7 @@ class Ranking(Struct, frozen=True):
     """(exploit, reason) for exploits that are allowed to rank at or before their twin."""
 
     def find_result(self, agent: str) -> PlayerResult:
-        """Return the result of the agent with this name."""
+        """Return the result of the automatic player with the name *agent*."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def as_json(self) -> dict[str, object]:
@@ -350,7 +354,7 @@ class Ranking(Struct, frozen=True):
 def rank_players(
     scenario: Scenario, seed: int | None = None, agents: Iterable[AutomaticPlayer] = AUTOMATIC_PLAYERS
 ) -> Ranking:
-    """Let every agent play the drill in practice mode, rank the results, and check the order."""
+    """Let every player in *agents* play the drill in practice mode, rank the results, and check the order."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         play_reference(scenario, seed)
@@ -395,7 +399,8 @@ def find_ranking_errors(
 ) -> list[str]:
     """Return a sentence for each ranking error among *standings*.
 
-    *twins*: exploit -> its honest twin. Agents in *allowed* may have equal points, but never more.
+    *twins*: exploit -> its honest twin. Exploits in *allowed* may rank equal to or above their twin, but
+    never with more points.
     """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE_PLAYER], by_name[IDLE_PLAYER], by_name[WORST_PLAYER]
@@ -438,11 +443,11 @@ def find_ranking_errors(
 TABLE_LEGEND: Final = """\
 (in brackets: goals not met); = same points as the reference, ranked below it because of more help, later goals or a
 later last action; + ranked equal to or above the reference, which is allowed here"""
-"""Explanation of the signs in the table."""
+"""Explanation of the signs in the table of `format_table`."""
 
 
 def format_table(rankings: Iterable[Ranking]) -> str:
-    """Format all rankings as one table: a row for each scenario, and a column for each agent."""
+    """Format all rankings as one table: a row for each scenario, and a column for each automatic player."""
     rankings = list(rankings)
     names = [agent.name for agent in AUTOMATIC_PLAYERS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)

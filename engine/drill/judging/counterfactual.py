@@ -1,8 +1,8 @@
-"""Result of a run without one of its actions: the run is replayed without this action.
+"""Result of a run without one of its actions, found by a replay without this action.
 
-The replay also omits consequences of the action: later lines that the replay cannot apply or refuses, and
-emergency measures (forcing service or removing a session) for a database that recovers automatically without
-them.
+The replay also omits consequences of the action: input lines that can no longer be applied, and batches
+that are refused only in the replay. It omits emergency measures (forcing service or removing a session)
+for a database that recovers automatically without them.
 """
 
 import re
@@ -34,8 +34,9 @@ Assumed.
 """
 
 TEST_WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Maximum total work of all tests, in ticks times databases. Assumed: sixty hours of one database, which take
-half a minute.
+"""Maximum total work of all replays without an action, in ticks times databases.
+
+Assumed: sixty hours of one database, which take half a minute.
 """
 
 RECOVERY_S_MAX: Final = 60.0
@@ -52,10 +53,10 @@ _EMERGENCY_PATTERN: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTN
 
 
 class ActionImpact(Struct, frozen=True):
-    """Action of the trainee, compared with the result of the run without it."""
+    """Impact of a trainee's action: the result of the run, compared with its result without the action."""
 
     place: int
-    """Index in the journal."""
+    """Index of the action in the journal."""
     tick: Tick
     what: str
     """Description of the action: the command and its server, or an action such as power-off."""
@@ -64,7 +65,7 @@ class ActionImpact(Struct, frozen=True):
     points: float
     """Points that the run would gain without the action."""
     gains: tuple[tuple[str, float], ...]
-    """(rubric item, points that it would gain without the action)."""
+    """(rubric item, points that the item would gain without the action)."""
 
     def points_gained(self, item: str) -> float:
         """Return the points that a rubric item would gain without the action."""
@@ -76,7 +77,7 @@ QUERY_CMDLET_PREFIXES: Final = ("get-", "test-", "resolve-")
 POWERSHELL_ACTION_PATTERN: Final = re.compile(
     r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE
 )
-"""Pattern of text that turns a PowerShell query into an action."""
+"""Pattern of an assignment or an action cmdlet. A PowerShell line with such a part is not only a query."""
 
 _PROCEDURE_ARGUMENT_PATTERN: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 """Pattern of an argument of a procedure."""
@@ -177,7 +178,10 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 
 
 def _play_remaining_journal(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
-    """Play the journal from *index* to the end of *drill*, without consequences of the omitted action."""
+    """Play the journal of *drill* from *index* on in *counterfactual*.
+
+    Consequences of the omitted action are not played.
+    """
     for item in drill.journal[index:]:
         yield from _advance_and_answer(counterfactual, drill, item.tick)
         if counterfactual.finished:
@@ -199,7 +203,7 @@ def _play_remaining_journal(counterfactual: Drill, drill: Drill, index: int) -> 
 
 
 def _advance_and_answer(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
-    """Advance to *tick*. Questions are answered as correctly as in *drill*."""
+    """Advance *counterfactual* to *tick*, and answer its questions as correctly as in *drill*."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
     while counterfactual.tick < tick and not counterfactual.finished:
         yield from advance_in_slices(
@@ -263,16 +267,17 @@ KEYSTROKE_S: Final = 0.28
 """Seconds per keystroke of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 RETRY_LEAD_S_MAX: Final = 60.0
-"""Maximum lead of a retry before its mistake. Assumed: text that takes longer to type is pasted."""
+"""Maximum time from the start of a retry to the mistake that it repeats.
+
+Assumed: text that takes longer to type is pasted, or typed with the clock paused.
+"""
 
 
 def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) -> Tick:
-    """Return the latest tick that leaves enough time to type *action* before *tick*.
+    """Return the latest tick from which a person can still type *action* before *tick*.
 
-    *action*: None means any action.
-
-    If actions of *journal* are in that time, the retry begins after the last one that leaves time for a
-    query.
+    *action*: None means an action without text to type. If inputs of *journal* are in between, the retry
+    begins after the last of them that leaves time for a query.
     """
     typed_length = (
         0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)

@@ -46,7 +46,7 @@ class StateRow(Struct, frozen=True):
 
 
 class OutcomeRow(Struct, frozen=True):
-    """Figure of the outcome in both runs."""
+    """Measure of the outcome, such as downtime, with its value in both runs."""
 
     name: str
     left: float
@@ -74,7 +74,8 @@ class CounterCurve(Struct, frozen=True):
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
     """Return the first difference between two runs; None if they are equal until the shorter run ends.
 
-    Rewinds, and hints for them, are ignored because they concern only the trainee.
+    Rewinds, and hints recorded at the target of a rewind, are ignored because they concern only the
+    trainee.
     """
     end_tick = min(left_run.tick, right_run.tick)
     for left_event, right_event in zip_longest(
@@ -120,7 +121,7 @@ def _describe_server(drill: Drill, name: str) -> str:
 
 
 _SERVER_STATES: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
-"""State words of a server that the comparison shows."""
+"""States of a server that the comparison distinguishes."""
 
 
 def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:

@@ -18,8 +18,10 @@ from engine.localization import build_message
 from engine.model import Tick
 
 DEDUCTION_PER_COMMAND: Final = 30.0
-"""Deduction for each command, in points. Assumed: more than any conduct rule gives, because the session was
-set up for automatic failover.
+"""Deduction for each command, in points.
+
+Assumed: more than the maximum points of any conduct rule, because the session was set up for automatic
+failover.
 """
 DEDUCTION_MAX: Final = 45.0
 """Maximum deduction for all commands together, in points. Assumed."""

@@ -31,7 +31,7 @@ FAILOVER_CLAUSES: Final = ("FAILOVER", "FORCE_SERVICE")
 """Texts of statements that start a failover."""
 
 CAUSE_DELAY_TICKS_MAX: Final = to_ticks(2.0)
-"""Maximum ticks between an action and the tick at which its condition is seen to be met.
+"""Maximum ticks from an action to the check that finds a condition met because of the action.
 
 Conditions are checked every second, and a batch takes time.
 """
@@ -40,7 +40,7 @@ COUNTERFACTUAL_REASON: Final = build_message("This mistake decided the result.")
 """Reason of a mistake that no rule covers: the run would score more without the action."""
 
 COUNTERFACTUAL_GAIN_MIN: Final = 1.0
-"""Minimum points that the run must gain without an action for this action to be the cause of a mistake."""
+"""Minimum points that an action must have cost to count as the cause of a mistake."""
 
 
 class Mistake(Struct, frozen=True):
@@ -58,7 +58,7 @@ class Mistake(Struct, frozen=True):
     better: str
     """Advice for the full points."""
     retry_tick: Tick
-    """Time at which a retry begins, before any action at this tick (`seek(…, before=True)`)."""
+    """Time at which a retry begins, before any action at this tick (`seek(…, before_inputs=True)`)."""
     cause_tick: Tick | None = None
     """Time of the cause; for a missing action, its time in the reference."""
     cause_impact: ActionImpact | None = None
@@ -95,11 +95,10 @@ def find_mistakes(
     missing_steps: Sequence[tuple[Tick, str]],
     impacts: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
-    """Return all mistakes: those whose cause cost most come first, the others follow in order of time.
+    """Return all mistakes: first those with a costly cause, by cost; then the others, in order of time.
 
-    *missing_steps*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run
-    without
-    each action.
+    *lanes*: database -> history. *missing_steps*: (tick, text) of the reference's actions that this run
+    lacks. *impacts*: impacts of the run's actions on its result.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     deeds_by_place = {move.place: move for move in impacts}
@@ -240,7 +239,11 @@ def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
 
 
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
-    """Replace the advice for an outage if the trainee had disabled the automatic failover that could end it."""
+    """Replace the advice of *mistake* if its cause is a command that disabled automatic failover.
+
+    *advice*: command that disabled automatic failover -> advice. Only mistakes under a downtime *rule*
+    change.
+    """
     if isinstance(rule, DowntimeRule) and mistake.cause_impact is not None:
         return replace(mistake, better=advice.get(mistake.cause_impact.what, mistake.better))
     return mistake
@@ -289,8 +292,8 @@ def _find_condition_statement(drill: Drill, tick: Tick, condition: str) -> int |
 def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
     """Return the index of the last statement up to *tick* on *server* that contains one of *texts*.
 
-    If no statement contains a text, any statement on *server* counts. An empty *server* means any server. The
-    texts distinguish statements of the same tick.
+    If no statement contains a text, any statement on *server* counts. An empty *server* means any
+    server. The texts are needed because several statements may have the same tick.
     """
     normalized_texts = [condition_context.normalize_sql(text, keep_literals=True) for text in texts]
 

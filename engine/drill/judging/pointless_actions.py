@@ -24,7 +24,7 @@ DEDUCTION_MAX: Final = 10.0
 """Maximum deduction for all actions together, in points. Assumed."""
 
 REPAIR_LIKE_VERBS: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
-"""Verbs that repair something although the fault list contains them like faults."""
+"""Verbs that repair something although the list of faults records them as faults."""
 
 OPPOSITE_COMMANDS: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
@@ -56,12 +56,10 @@ def find_pointless_actions(
 
 
 def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    """Yield the faults that the trainee injected without need.
+    """Yield the faults that the trainee injected without need, including those that were repaired later.
 
-    A later repair makes no difference, so that waiting with the repair brings no advantage.
-
-    A fault may be needed on a server that another fault already affects. For example, a trainee powers off an
-    instance that hangs, or keeps an unreachable server from coming back.
+    A fault may be needed on a server that another fault already affects. For example, a trainee powers
+    off an instance that hangs, or keeps an unreachable server from coming back.
     """
     solution_words = {word for step in scenario.solution for word in step.do.split()[:2]}
     solution_words |= {

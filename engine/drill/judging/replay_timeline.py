@@ -91,13 +91,13 @@ class PreconditionHistory(Struct, frozen=True):
 
     name: str
     seen_in: str
-    """View or log, with its server, in which a DBA could have seen it."""
+    """View or log, with its server, in which a DBA could have checked the precondition."""
     spans: tuple[StateSpan, ...]
     """Spans with the states met and not met. There are gaps while the precondition did not apply to any copy."""
     begins: bool = False
     """True if the precondition is that the loss has been detected."""
     target: str = ""
-    """Server or node that would take over; empty if the precondition applies to all of them."""
+    """Server or node that would take over; empty if the precondition applies to every possible target."""
 
     def find_span(self, tick: Tick) -> StateSpan | None:
         """Return the last span that begins at or before *tick*; None if there is none."""
@@ -115,7 +115,7 @@ class DatabaseLanes(Struct, frozen=True):
     protection: tuple[StateSpan, ...]
     """Spans of the states "protected", "unprotected" and "nothing to protect"."""
     state: tuple[StateSpan, ...]
-    """State of the session or group in the knowledge of the leading copy, or NONE."""
+    """State of the session or group, as the leading copy knows it; NONE without session and group."""
     preconditions: tuple[PreconditionHistory, ...]
     """History of each precondition of an automatic failover."""
     estimates: tuple[tuple[Tick, GroupFailoverEstimate], ...] = ()
@@ -138,7 +138,7 @@ class _DatabaseRecorder(Struct):
     """
     estimates: list[tuple[Tick, GroupFailoverEstimate]] = field(default_factory=list)
     detection_keys: set[tuple[str, str, str]] = field(default_factory=set)
-    """Keys in *guards* of the preconditions that a loss has been detected."""
+    """Keys in `precondition_histories` of the preconditions that a loss has been detected."""
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]

@@ -51,7 +51,10 @@ def build_report(drill: DrillState) -> Report:
 
 
 def _get_report_builders(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
-    """Return part of the report -> (function that builds it, value if the function fails)."""
+    """Return the builders of the parts of a report: name of the part -> (function, fallback).
+
+    The fallback is the value of the part if the function fails.
+    """
     return {
         "scenario": (lambda: drill.scenario.name, ""),
         "title": (lambda: drill.scenario.title, ""),
@@ -186,7 +189,7 @@ def list_unfinished_batches(drill: DrillState) -> list[ReportRow]:
 
 
 def _list_programs(drill: DrillState) -> set[str]:
-    """Return the query windows that are connections of external programs."""
+    """Return the names of the windows that are connections of external programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 
 
@@ -258,7 +261,8 @@ def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object
 def build_team_json(drill: DrillState) -> list[ReportRow]:
     """Return the calls between the roles of a team.
 
-    The result includes whether a call was correct and true only after this may be revealed.
+    The fields that judge whether a call was correct and true are included only after they may be
+    revealed.
     """
     may_reveal = drill.finished or drill.permissions.judges_immediately
     return [
@@ -314,7 +318,8 @@ def to_json_types(value: object) -> Any:
 def build_failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
     """Return a failover with its times.
 
-    `failover_s` is the time from detection to the new role, as in the white paper.
+    `failover_s` is the time from detection to the new role, as in the white paper. *published*:
+    published seconds of a comparable failover and their source; None if there is none.
     """
     row: dict[str, object] = {
         "database": failover.database,
@@ -378,7 +383,11 @@ def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
 
 
 def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
-    """Return the log of *database* and its stream: those of the leading copy, otherwise of any copy."""
+    """Return the numbers of the log source and the stream of the leading copy of *database*.
+
+    If the leading copy has none, return those of any other copy. The result is None if no copy has a
+    log.
+    """
     copy = condition_context.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
     log_places = (streams.find_stream_numbers(world, other_copy) for other_copy in copies)
@@ -386,12 +395,11 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
 
 
 def build_readings(drill: DrillState) -> ReportRow:
-    """Return `t_s` and an array for each counter of the first database.
+    """Return the readings of a run: `t_s`, and an array for each counter of the first database.
 
-    Several databases are under `databases`.
-
-    A value is None at times without a running copy of the database. The interval is one second; in long runs
-    it is longer, so that there are at most READINGS_MAX values.
+    If there are several databases, `databases` contains the arrays of each. A value is None at times
+    without a running copy of the database. The interval is one second; in long runs it is longer, so
+    that there are at most READINGS_MAX values.
     """
     databases = list(drill.world.availability)
     interval = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
@@ -469,10 +477,9 @@ def group_clients_by_database(scenario: Scenario) -> dict[str, WritingClients]:
 
 
 class ClientServiceTracker:
-    """Service of databases as their clients see it.
+    """Tracker of the databases that serve their clients. Events in the form of a report update it.
 
-    It stores the server of each client, and the servers with an open copy. Events in the form of a report
-    update it.
+    It stores the server of each client, and the servers with an open copy.
     """
 
     def __init__(self, clients: Mapping[str, WritingClients]) -> None:

@@ -72,7 +72,10 @@ class FailoverReview(Struct, frozen=True):
     to_server: str
     phases: tuple[FailoverPhaseDuration, ...]
     took_s: float | None
-    """Seconds from detection to the new principal, the definition of the white paper; None if not completed."""
+    """Seconds from detection to the new principal; None if not completed.
+
+    The white paper defines the duration of a failover in this way.
+    """
     published_s: float | None
     published_ref: str
     """Row of the published table; empty if none is comparable."""
@@ -81,8 +84,9 @@ class FailoverReview(Struct, frozen=True):
     figures.
     """
     estimate: GroupFailoverEstimate | None = None
-    """Estimate by the published formulas from the state just before the failure; None unless it is an
-    availability group.
+    """Estimate by the published formulas from the state just before the failure.
+
+    None unless an availability group failed over.
     """
 
 
@@ -100,9 +104,9 @@ class Outage(Struct, frozen=True):
     against: tuple[tuple[PreconditionHistory, Tick], ...]
     """(unmet precondition, tick since which it was unmet)."""
     summary: str
-    """Sentence about the failover that ended the outage, or that there was none."""
+    """Sentence that names the failover that ended the outage, or states that there was none."""
     verdict: str
-    """The same sentence, followed by the unmet preconditions of an automatic failover."""
+    """Text of `summary`, followed by the unmet preconditions of an automatic failover."""
 
 
 class LostTransactions(Struct, frozen=True):
@@ -111,7 +115,7 @@ class LostTransactions(Struct, frozen=True):
     tick: Tick
     database: str
     server: str
-    """Server whose copy, without these transactions, is now the open one."""
+    """Server whose copy is now open and lacks these transactions."""
     transactions: int
     kb: float
 
@@ -281,7 +285,7 @@ START_COMMAND_PATTERN: Final = re.compile(r"\bstart-cluster(?:group|resource)\b"
 
 
 def _was_role_started(drill: Drill, failover: Failover) -> bool:
-    """Return whether a person started the role of an instance after it had moved and stayed offline."""
+    """Return whether a person started the role of an instance that had moved but stayed offline."""
     return find_technology(drill.world, failover) == INSTANCE and any(
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (
@@ -335,7 +339,7 @@ def _build_outage(drill: Drill, lanes: DatabaseLanes, span: StateSpan) -> Outage
 def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failover | None:
     """Return the failover that ended an outage; None if none did.
 
-    A cluster role may be recorded as online only just after its database is in service again.
+    A cluster role may be recorded as online shortly after its database is in service again.
     """
     failovers = [
         failover
@@ -356,11 +360,11 @@ def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failo
 def _find_blocking_preconditions(
     lanes: DatabaseLanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
-    """Return the preconditions that blocked a failover from the loss to *end*.
+    """Return (precondition, tick since which it was unmet) for each precondition that blocked a failover.
 
-    Each is a pair of precondition and tick since which it was unmet. The preconditions are those that were
-    never met. If all were met at some time, they are those that were unmet at the end. Of several targets,
-    only the one with the fewest unmet preconditions counts.
+    These are the preconditions that were never met from the detected loss to *end*. If there are none,
+    they are the preconditions that were unmet at *end*. Of several targets, only the target with the
+    fewest unmet preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == MET)

@@ -96,7 +96,7 @@ def score_run(run: ScoredRun) -> Score:
 def compute_upper_bound(run: ScoredRun, threshold: float = SCORE_TOTAL_MAX) -> float:
     """Return an upper bound of the total score: lost points stay lost, and all others can still be earned.
 
-    Above *threshold*, the result may be too low, because the caller does not need the exact value there.
+    If the bound is above *threshold*, a lower value that reaches *threshold* may be returned.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = compute_goal_total(run.scenario, goals)
@@ -127,7 +127,7 @@ def _clamp_total(points: Iterable[float]) -> float:
 
 
 def _round_points(rule: AnyRule, points: float) -> float:
-    """Round *points* to the precision of a rule."""
+    """Round *points* to one decimal, and limit them to the range from 0 to the points of *rule*."""
     return round(max(0.0, min(rule.points, points)), 1)
 
 
@@ -136,7 +136,10 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
 
 
 def _remove_points(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
-    """Return *item* without points, because the drill is unfinished and the rule does not score goals."""
+    """Return *item* without points, because the drill is unfinished and the rule does not score goals.
+
+    *reached*: number of goals met.
+    """
     goals = len(run.scenario.goals)
     missing = build_message("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
     if reached == goals:
@@ -335,7 +338,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Score correct answers by weight. Until the end of the drill, the result does not reveal them."""
+    """Score correct answers by weight. Before the end of the drill, the result may hide which are correct."""
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, JUDGED_LATER_REPLY)
     counted_answers = [
@@ -478,11 +481,14 @@ POINTLESS_ACTIONS_ITEM, REWINDS_ITEM = build_message("Unnecessary faults"), buil
 DEDUCTION_NAMES: Final[dict[str, str]] = {
     name: name for name in (DISABLED_FAILOVER_ITEM, HINTS_ITEM, POINTLESS_ACTIONS_ITEM, REWINDS_ITEM)
 }
-"""Names of score items that do not come from the author. A report read from a file contains the same names."""
+"""Names of the score items that the program adds to the rubric of the author.
+
+A report read from a file contains the same names.
+"""
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for commands that disabled automatic failover."""
+    """Deduct points for commands that disabled automatic failover, at most *besides_goals*."""
     disabled = disabled_failovers.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
@@ -508,7 +514,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct the announced cost of the opened hints."""
+    """Deduct the announced cost of the opened hints, at most *besides_goals*."""
     cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
         return []
@@ -519,7 +525,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for faults and commands that had no purpose."""
+    """Deduct points for faults and commands that had no purpose, at most *besides_goals*."""
     pointless = pointless_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
@@ -549,7 +555,7 @@ REWINDS_COST_MAX: Final = 10.0
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for rewinds, because the trainee has seen the future."""
+    """Deduct points for rewinds, because the trainee has seen the future, at most *besides_goals*."""
     if not run.rewinds:
         return []
     rewind_texts = join_messages(
@@ -575,7 +581,11 @@ DEDUCTION_FUNCTIONS: Final = (
     _deduct_pointless_actions,
     _deduct_rewinds,
 )
-"""Deduction functions in order. Each deducts at most what the preceding ones left of the points besides goals."""
+"""Deduction functions in order.
+
+All rules except goals earn points that can be deducted. Each function deducts at most what is left of
+them.
+"""
 
 RULE_SCORERS: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,

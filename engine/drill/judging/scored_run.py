@@ -22,8 +22,9 @@ class ScoredRun(Struct, frozen=True):
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None if it was not met when it
-    cost points.
+    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met.
+
+    None: its premise was not met at that time, so that it costs nothing.
     """
     is_condition_met: Callable[[str], bool]
     """Function that returns whether a condition of the scenario is currently met."""
@@ -92,8 +93,9 @@ class RubricItem(Struct, frozen=True):
     losses: tuple[Loss, ...] = ()
     """Losses that explain the missing points."""
     counted: bool = True
-    """False if the run gave no opportunity to earn the points. Then they follow the result of the other
-    rules.
+    """False if the run gave no opportunity to earn the points.
+
+    Then the item earns the average share of the other rules.
     """
 
     def as_json(self) -> ItemJson:

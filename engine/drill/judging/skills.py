@@ -26,7 +26,7 @@ def load_skills() -> tuple[Skill, ...]:
 
 @cache
 def load_skills_by_key() -> Mapping[str, Skill]:
-    """Return key in scenario files -> skill."""
+    """Return a dictionary: key in scenario files -> skill."""
     return {skill.key: skill for skill in load_skills()}
 
 

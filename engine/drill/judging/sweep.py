@@ -21,7 +21,7 @@ from engine.inputs import InputError
 from engine.planning import MirroringPlan
 
 TABLE_PERCENTILES: Final = (5, 50, 95)
-"""Percentiles in the table, in percent."""
+"""Percentiles that `format_table` shows, in percent."""
 
 RUN_MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
 """Measures of each run. failover_s is the longest failover of the run, or None without a failover."""
@@ -31,7 +31,7 @@ _AGENTS: Final = {agent.name: agent for agent in AUTOMATIC_PLAYERS}
 PLAYERS_BY_NAME: Final[Mapping[str, AutomaticPlayer]] = {
     **_AGENTS, "idle": _AGENTS[IDLE_PLAYER], "random": _AGENTS["random 1"],
 }  # fmt: skip
-"""Name -> player: all agents of `agents`, two of them also under shorter names."""
+"""Name -> automatic player. Two players of `agents` are also listed under shorter names."""
 
 
 class RunOutcome(Struct, frozen=True):
@@ -51,7 +51,7 @@ class RunOutcome(Struct, frozen=True):
 
 
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
-    """Let *player*, a name in PLAYERS, play the drill of *scenario* with *seed* to its end."""
+    """Let *player*, a name in PLAYERS_BY_NAME, play the drill of *scenario* with *seed* to its end."""
     try:
         drill = PLAYERS_BY_NAME[player].play(scenario, seed)
     except InputError as problem:
@@ -164,7 +164,7 @@ NORMAL_QUANTILE_95: Final = 1.959963984540054
 
 
 def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
-    """Return the 95% confidence interval of a share (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
+    """Return the 95% confidence interval of *hits* / *total* (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
     if total == 0:
         return 0.0, 1.0
     z2 = NORMAL_QUANTILE_95 * NORMAL_QUANTILE_95
@@ -195,7 +195,10 @@ def _format_count(row: LimitResult) -> str:
 
 
 def build_sweep_json(outcomes: Sequence[RunOutcome], limits: MeasureLimits = ()) -> dict[str, object]:
-    """Return the rows of the table, the runs, and the rows for each of *limits*."""
+    """Return a dictionary of JSON types.
+
+    The keys are "rows" (rows of the table), "within" (results for *limits*) and "runs".
+    """
     rows = [asdict(row) for measure, limit in limits for row in list_limit_results(outcomes, measure, limit)]
     return {
         "rows": summarize_outcomes(outcomes),
@@ -236,7 +239,7 @@ def _format_lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Itera
 # A scenario is built from the plan and played many times with the same failure.
 
 FAULT_VERBS: Final = ("power-off", "stop-service", "hang", "pull-cable")
-"""Faults of the principal that can cause the failover."""
+"""Faults of the principal that can cause the failover in `build_failover_scenario`."""
 
 RUN_LENGTH_S: Final = 180
 """Length of a run in seconds. The failure occurs between 20 and 40 s. Assumed: longer than any automatic
@@ -249,14 +252,14 @@ site = "{site}"
 version = {version}
 endpoint.encryption = "{encryption}"
 """
-"""TOML text of a server in the scenario of a plan."""
+"""TOML template of a server in the scenario that `build_failover_scenario` builds."""
 LINK_TOML: Final = """[[link]]
 ends = ["PRINCIPAL", "{end}"]
 rtt_ms = {rtt_ms!r}
 bandwidth_mbps = {bandwidth_mbps!r}
 loss = {loss!r}
 """
-"""TOML text of a link in the scenario of a plan."""
+"""TOML template of a link in the scenario that `build_failover_scenario` builds."""
 
 
 def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:

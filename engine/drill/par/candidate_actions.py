@@ -73,7 +73,7 @@ def list_candidates(drill: Drill, known_lines: tuple[str, ...]) -> list[str]:
 
 
 def list_repairs(world: World) -> list[str]:
-    """Return the repairs among the candidates of a seat that may repair everything."""
+    """Return the repairs that are possible and have an effect now, for a seat that may repair everything."""
     lines = (line for line in _list_repair_lines(world) if VERBS[line.partition(" ")[0]].group == "repair")
     return [line for line in lines if line != "revert-all" and _is_applicable(world, line)]
 
@@ -86,9 +86,9 @@ def list_emergency_actions(world: World) -> list[str]:
 
 
 def list_setup_statements(world: World, session: SessionSpec) -> list[str]:
-    """Return the statements that are still needed to set up a removed session again, the mirror's first.
+    """Return the statements that are still needed to set up a removed session again.
 
-    A copy that is still RESTORING needs no new backup.
+    The statement for the mirror comes first. A copy that is still RESTORING needs no new backup.
     """
     found_copies = (
         world.copies.get((server, session.database)) for server in (session.principal, session.mirror)

@@ -1,6 +1,8 @@
 """Certificate of a drill: the results that a search proves.
 
-They are fair par, the clairvoyant bound, the score of the reference, and the plans that prove these figures.
+Fair par is the best score of a plan that uses only visible information. The clairvoyant bound is the
+best score of a plan that knows the future. A certificate also contains the score of the reference, and
+the plans that prove these figures.
 """
 
 import heapq
@@ -49,7 +51,7 @@ seeds. Assumed.
 """
 
 PlanName = Literal["robust", "safest"]
-"""Key of a plan with scores over several seeds in a certificate."""
+"""Key, in a certificate, of a plan that was scored with several seeds."""
 IsTimeShareOver = Callable[[float], bool]
 """Function that returns whether a given share of the total time is over."""
 
@@ -198,7 +200,10 @@ class CertificateBuilder:
         )
 
     def _score_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> SeedScores:
-        """Return mean, lowest and highest score of the reference with its own seed and additional seeds."""
+        """Return mean, lowest and highest score of the reference with its own seed and additional seeds.
+
+        *plan*: the reference, played with its own seed.
+        """
         scores = [plan.score]
         for seed in self._seeds:
             if is_expired(1.0):
@@ -257,10 +262,10 @@ class CertificateBuilder:
         value_key: Literal["mean", "least"],
         measured_plans: Mapping[PlayedPlan, object],
     ) -> MultiSeedPlan | None:
-        """Return *entry* or the earlier certificate's entry, whichever is better.
+        """Return *entry* or the entry *name* of the earlier certificate.
 
-        The earlier entry does not count if its plan is in *measured_plans*, because then it was measured
-        again.
+        The entry with the higher *value_key* is returned. The earlier entry does not count if its plan
+        is in *measured_plans*, because then it was measured again.
         """
         earlier_entry = self._read_earlier_entry(name)
         if earlier_entry is None or all(plan in measured_plans for plan in self._find_earlier_plans(name)):
@@ -270,7 +275,7 @@ class CertificateBuilder:
     def _find_safest_plan(
         self, shortest: PlayedPlan | None, is_expired: IsTimeShareOver
     ) -> MultiSeedPlan | None:
-        """Return the plan with the highest lowest score, over additional seeds and with all actions delayed."""
+        """Return the plan whose lowest score is highest, over additional seeds and delays of all actions."""
         plans = [plan for plan in self.fair.plans if plan.has_reached_goals]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [
@@ -301,9 +306,10 @@ class CertificateBuilder:
         return range(self.fair.seed + 1, self.fair.seed + 1 + OTHER_SEED_COUNT)
 
     def _score_other_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> list[float]:
-        """Return the scores of the plan, played as reactions, with additional seeds of the same variant.
+        """Return the scores of *plan* with additional seeds of the same variant.
 
-        Seeds for which no time is left are omitted.
+        The actions of *plan* are played as reactions to observations. Seeds for which no time is left
+        are omitted.
         """
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._reactions:
@@ -321,7 +327,7 @@ class CertificateBuilder:
         return self._play_delayed(plan.actions, delay).compute_total()
 
     def _play_delayed(self, actions: Sequence[Input], delay: Tick = 0) -> SearchDrill:
-        """Play the run with all actions delayed by *delay*, and return its end."""
+        """Return the finished run in which all *actions* were delayed by *delay*."""
         run = SearchDrill(self.fair.scenario, self.fair.seed)
         for item in actions:
             run.advance_to(item.tick + delay)

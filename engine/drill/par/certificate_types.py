@@ -63,7 +63,7 @@ class ValueCurveFields(TypedDict):
 
     t_s: list[float]
     best: list[float]
-    """V at each of these times."""
+    """Best reachable score at each time of `t_s`."""
 
 
 class WaitingCostFields(TypedDict, total=False):
@@ -85,7 +85,7 @@ class BlunderFields(TypedDict, total=False):
 
 
 class CertificateHashes(TypedDict, total=False):
-    """State hashes of the ends of both runs, and the hash of the scenario's text."""
+    """State hashes at the end of the par run and the clairvoyant run, and hash of the scenario's text."""
 
     par: str
     clairvoyant: str
@@ -115,6 +115,6 @@ class ParCertificate(WaitingCostFields, BlunderFields, total=False):
     robust: MultiSeedPlan | None
     """Plan with the highest mean score over several seeds."""
     safest: MultiSeedPlan | None
-    """Plan with the highest lowest score over several seeds and delays."""
+    """Plan whose lowest score over several seeds and delays is highest."""
     traps: list[TrapScore]
     hashes: CertificateHashes

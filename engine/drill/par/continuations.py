@@ -41,7 +41,10 @@ from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.input_lines import find_reverse_input, is_requested, parse_input_line
 
 SCORE_CHECK_INTERVAL_S: Final = 20.0
-"""Interval of checks whether a continuation can still score enough. Assumed: a check costs as much as one second."""
+"""Interval of checks whether a continuation can still score enough.
+
+Assumed: a check takes as much computing time as one simulated second.
+"""
 
 BASELINE_SNAPSHOT_INTERVAL_S: Final = 30.0
 """Interval between two snapshots of a baseline run, in seconds. Assumed."""
@@ -95,7 +98,7 @@ class PrunedRollout(Struct, frozen=True):
     """Result of a continuation that was not played to the end."""
 
     upper_bound: float
-    """Upper bound of its score, in points."""
+    """Upper bound of the continuation's score, in points."""
     has_missed_goal: bool
     """True if the continuation misses a goal."""
 
@@ -143,9 +146,10 @@ class BaselineRun:
         score_floor: float = -1.0,
         patient: bool = False,
     ) -> CooperativeTask[Rollout | PrunedRollout]:
-        """Return the result of the continuation *continuation*, chosen at the time of *position*.
+        """Return the result of *continuation*, which a seat chooses at the time of *position*.
 
-        The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until accepted.
+        The result may be pruned if its score is below *score_floor*. *patient*: True to retry refused
+        actions until they are accepted.
         """
         begins, name = (yield from self._find_start(position, continuation)), continuation.name
         if begins is None:
@@ -270,10 +274,11 @@ def find_best_rollout(
 def find_last_chances(
     baseline: BaselineRun, low: Tick, high: Tick, candidates: Iterable[Continuation]
 ) -> Iterator[float | tuple[Tick, Rollout]]:
-    """Yield (tick, result) for continuations that reach every goal, at later and later ticks.
+    """Search for the latest tick from which one of *candidates* still reaches every goal.
 
-    One of the *candidates* reaches every goal from *low*, none does from *high*. The last tick is exact to
-    LAST_CHANCE_PRECISION_S. In between, the progress of the work is yielded.
+    Yield (tick, result) for each later tick that is found, and the progress of the search in between.
+    Every goal can be reached from *low*, but not from *high*. The last tick is exact to
+    LAST_CHANCE_PRECISION_S.
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
@@ -398,8 +403,8 @@ def list_remaining_parts(
 def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = None) -> Continuation:
     """Build a continuation from a plan.
 
-    The first action is applied at its planned time or at *start_tick*, but not in the past. The other actions
-    keep their distances to it.
+    The first action is applied at its planned time or at *start_tick*, but not in the past. The other
+    actions keep their planned delays after the first action.
     """
     if not plan:
         return build_idle_continuation()
@@ -433,15 +438,18 @@ def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> 
 
 
 def run_continuation(run: SearchDrill, apply: ApplyActions, retries: bool = False) -> Iterator[None]:
-    """Apply a continuation to *run* up to an impossible action. *retries*: refused actions wait until accepted."""
+    """Apply the actions of a continuation to *run*, and stop at the first impossible action.
+
+    *retries*: True to retry refused actions until they are accepted.
+    """
     with suppress(InputError):
         yield from apply(RetryingRun(run) if retries else run)
 
 
 def apply_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
-    """Apply the first action at its time, but not in the past, and the others at their planned distances.
+    """Apply the actions of *plan* to *run*. Impossible actions are skipped.
 
-    Impossible actions are skipped.
+    If the planned time of the first action is in the past, all actions are delayed until now.
     """
     delay_ticks = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
     for item in plan:
@@ -453,7 +461,10 @@ def apply_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
 ) -> CooperativeTask[Rollout | PrunedRollout]:
-    """Play *run* to its end and return the result. It may be pruned if its score is below *score_floor*."""
+    """Play *run* to its end and return the result, which may be pruned if its score is below *score_floor*.
+
+    *done_count*: number of actions before the continuation.
+    """
     end = find_default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
@@ -475,7 +486,10 @@ IDLE_KEY: Final = "nothing"
 
 
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
-    """Build the result of a run that was played to its end."""
+    """Build the result of a run that was played to its end.
+
+    *done_count*: number of actions before the continuation.
+    """
     has_reached_goals = all(state.is_reached for state in run.goals.values())
     return Rollout(run.compute_total(), has_reached_goals, tuple(run.journal), done_count)
 

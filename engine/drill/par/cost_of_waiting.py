@@ -1,4 +1,7 @@
-"""Cost of waiting in a drill: V(t) without actions, and the last time at which every goal is still reachable."""
+"""Cost of waiting in a drill, and the last time at which every goal is still reachable.
+
+The cost is the fall of V(t), the best score that is still reachable after no action until t.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +24,10 @@ from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
 WAIT_OBSERVATIONS_MAX: Final = 12
-"""Maximum number of observations during the wait at which V is computed; the first ones are chosen. Assumed."""
+"""Maximum number of observations at which the best reachable score is computed. Assumed.
+
+The first observations during the wait are chosen.
+"""
 
 LATE_PLANS_MIN: Final = 200
 """Number of plans that must fail just after the point of no return before the point is accepted. Assumed.
@@ -34,8 +40,9 @@ In half of the shipped drills, these plans lead to a later point.
 class WaitingCost:
     """Cost of waiting in a drill. `run_steps` refines it. The results can be read at any time.
 
-    V is never too high, because it is the score of some plan. The point of no return is never too late,
-    because a plan that reaches all goals starts there.
+    V(t), the best score that is reachable after a wait until t, is never too high, because some plan has
+    this score. The point of no return is never too late, because a plan that reaches all goals starts
+    there.
     """
 
     scenario: Scenario
@@ -51,12 +58,15 @@ class WaitingCost:
     reaches all.
     """
     _values: dict[Tick, float] = field(init=False)
-    """Tick -> V, for each tick at which V was computed."""
+    """Tick -> best reachable score, for each tick at which it was computed."""
     _idle_run: BaselineRun = field(init=False)
     _goal_reaching_plans: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal and were found by a search from a later time."""
     _exact_ticks: set[Tick] = field(default_factory=set)
-    """Ticks at which V was computed with all continuations. V does not increase from one to the next."""
+    """Ticks at which the best reachable score was computed with all continuations.
+
+    The score does not increase from one of these ticks to the next.
+    """
 
     def __post_init__(self) -> None:
         drill = SearchDrill(self.scenario, self.seed)
@@ -144,7 +154,10 @@ class WaitingCost:
         yield from self._evaluate_tick(self.last_chance[0].tick)
 
     def _compute_curve(self, end: Tick, observation_ticks: Sequence[Tick]) -> CooperativeTask[None]:
-        """Compute V at and just after the point of no return, and at *observation_ticks* between which V falls."""
+        """Compute the best reachable score around the point of no return and at *observation_ticks*.
+
+        Ticks between two equal scores are omitted.
+        """
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
@@ -175,7 +188,7 @@ class WaitingCost:
         return ()
 
     def _evaluate_tick(self, tick: Tick) -> CooperativeTask[None]:
-        """Compute V at *tick* with all continuations."""
+        """Compute the best reachable score at *tick* with all continuations."""
         if tick not in self._exact_ticks:
             run = yield from self._idle_run.fork_at(tick)
             before = self._values[

@@ -62,10 +62,10 @@ def is_action(line: str) -> bool:
 def use_reference_times(
     run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]
 ) -> CooperativeTask[RunSegment]:
-    """Return *lesson* with the rest of the *reference* as its plan, if its score is equal.
+    """Return *lesson* with the rest of *reference* as its plan, if the reference scores as much.
 
-    A searched plan acts as early as possible. The reference acts at the times of a person. *run* must be a
-    new run with the same scenario and seed; this function changes it. Runs in slices.
+    A searched plan acts as early as possible. The reference acts at times that a person can meet. *run*
+    must be a new run with the same scenario and seed; this function changes it. Runs in slices.
     """
     own_inputs = lesson.plan[: lesson.shared_input_count]
     own_lines = {item.line_without_time for item in own_inputs}
@@ -85,13 +85,17 @@ def use_reference_times(
 
 
 HARM_DELAY_TICKS_MAX: Final = to_ticks(15.0)
-"""Maximum time in ticks from a command to its harm, which appears in a wait. Assumed: a role change takes
-seconds.
+"""Maximum ticks from a command to the end of the wait in which its harm appears.
+
+Assumed: a role change takes seconds.
 """
 
 
 def find_causing_command(lesson: RunSegment, segments: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the command shortly before the harm of a wait; None if there is none."""
+    """Return the last action shortly before the loss in *lesson*.
+
+    The result is None if *lesson* is no wait, or if there is no such action.
+    """
     if lesson.line != WAITING:
         return None
     before = [move for move in segments if move.tick <= lesson.tick and is_action(move.line)]
@@ -178,7 +182,7 @@ def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> CooperativeTas
 
 
 def is_good_answer(lesson: RunSegment, judgment: AnswerJudgment) -> bool:
-    """Return whether the answer loses less than an inaccuracy."""
+    """Return whether the answer to *lesson* loses fewer points than an inaccuracy."""
     return lesson.before - judgment.value < INACCURACY_POINTS_MIN
 
 

@@ -31,8 +31,9 @@ PLAN_KINDS_MAX: Final = 4
 """Maximum number of kinds of plans that are replayed with other seeds; the best are chosen. Assumed."""
 
 TRIGGER_WAIT_S_MAX: Final = 60.0
-"""Maximum seconds that a reaction waits for its clue beyond the planned time. Then it is applied without the
-clue. Assumed.
+"""Maximum seconds that a reaction waits for its trigger beyond the planned time. Assumed.
+
+Then the reaction is applied without the trigger.
 """
 
 TRIGGER_EVENT_KINDS: Final = frozenset(
@@ -58,11 +59,13 @@ class Reaction(Struct, frozen=True):
     reaction keeps its time.
     """
     trigger_text: str
-    """Text of the event that triggers the reaction, without numbers. If it is empty, the first symptom of the
-    fault, or the question that the reaction answers, is the trigger.
+    """Text of the event that triggers the reaction, without numbers.
+
+    If it is empty, the trigger is the first symptom of the fault, or the question that the reaction
+    answers.
     """
     occurrence: int
-    """Number of the clue's occurrence since the last hidden timeline event, from 1."""
+    """Number of the event with *trigger_text* since the last hidden timeline event, from 1."""
     delay: Tick
     """Delay after the trigger."""
     delay_after_symptom: Tick
@@ -74,10 +77,9 @@ class Reaction(Struct, frozen=True):
 def select_archived_plans(plans: Iterable[PlayedPlan]) -> list[PlayedPlan]:
     """Return the best plans of PLAN_KINDS_MAX kinds.
 
-    Plans with the same actions after the same timeline events are one kind.
-
-    For each kind, the middle one of the plans with the best score is added. The first of them acts earliest,
-    and may have been in time only by luck.
+    Plans with the same actions after the same timeline events are one kind. Several plans of a kind may
+    have its best score. The first of them acts earliest, and may have been in time only by luck.
+    Therefore the middle one is also returned.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[PlayedPlan]] = {}
     for plan in sorted(plans, key=_get_archive_sort_key):
@@ -152,7 +154,10 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
 
 
 def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
-    """Build the reaction for *input_* from the events of the plan's *run*."""
+    """Build the reaction for *input_* from the events of the plan's *run*.
+
+    *patient*: True to retry the reaction after a refusal.
+    """
     planned = find_announced_ticks(run.scenario)
     story = [tick for tick in _find_hidden_ticks(run, planned) if tick <= input_.tick]
     symptom = _find_symptom_tick(story, run.events)
@@ -180,8 +185,8 @@ def _find_due_tick(
 ) -> Tick:
     """Return the tick at which the reaction is due, given the observations so far.
 
-    The result is at least *earliest_tick*, and UNREACHED_TICK if events that must precede the reaction have
-    not occurred.
+    The result is at least *earliest_tick*, and UNREACHED_TICK if events that must precede the reaction
+    have not occurred. *planned*: ticks of announced timeline events.
     """
     if reaction.input_.verb == "answer":
         asked_tick = run.answers[reaction.input_.args[0]].asked_tick
@@ -210,7 +215,7 @@ def _get_due_tick(entry: tuple[Tick, Reaction]) -> Tick:
 
 
 def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]:
-    """Return the ticks of timeline events that were not announced."""
+    """Return the ticks of timeline events that were not announced. *planned*: ticks of announced events."""
     return [tick for tick in run.story_ticks if tick not in planned]
 
 
@@ -237,7 +242,7 @@ def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event])
 
 
 def _normalize_event_text(event: Event) -> str:
-    """Return kind, place and text of the event without numbers, which differ between seeds."""
+    """Return kind, server, database and text of the event without numbers, which differ between seeds."""
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 

@@ -1,11 +1,13 @@
 """Regret of each action and wait of a run, from V(t), the best total score still reachable at a time.
 
-V is a lower bound: the best score of all known continuations. These are the run itself, and all remaining
-parts of the reference solution and of plans that a search has found. Each action is applied in order, as soon
-as it is allowed. After a large loss, a search from that time checks whether the loss is real. If no plan is
-known, a search looks for one. The run is a continuation from each of its states, so V never increases along
-it. If the known plans make V increase, the run was better than all of them, and earlier states get the same
-V.
+V is a lower bound: the best score of all known continuations. These are the run itself, and all
+remaining parts of the reference solution and of plans that a search has found. Each action is applied in
+order, as soon as it is allowed. After a large loss, a search from that time checks whether the loss is
+real. If no plan is known, a search looks for one.
+
+V never increases during a run, because the rest of the run is also a continuation from each of its
+states. If the plans make V increase, the run was better than all of them. Earlier states then get the
+same V.
 """
 
 import math
@@ -44,10 +46,16 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 BRILLIANT_GAIN_MIN: Final = 5.0
-"""Minimum gain over all known continuations for "brilliant", in points. Assumed: an inaccuracy's loss."""
+"""Minimum gain over all known continuations for the label "brilliant", in points.
+
+Assumed: the loss of an inaccuracy.
+"""
 
 EVALUATED_ACTIONS_MAX: Final = 40
-"""Maximum number of evaluated actions: the first ones, queries last. All others count as waits. Assumed."""
+"""Maximum number of evaluated actions. All others count as waits. Assumed.
+
+The first actions are chosen; queries are chosen only if the limit is not reached without them.
+"""
 
 FINISH_VERB: Final = "finish"
 """Verb that ends the drill. It counts as an action."""
@@ -56,15 +64,24 @@ WAIT_SEGMENTS_MAX: Final = 12
 """Maximum number of segments of a wait; the first ones are chosen. Assumed."""
 
 WINDOW_SEGMENTS_RANGE: Final = (2, 8)
-"""(minimum, maximum) number of segments in a window, a tenth of all [Lichess, AccuracyPercent.scala]."""
+"""(minimum, maximum) number of segments in a sliding window [Lichess, AccuracyPercent.scala].
+
+In between, a window has a tenth of all segments.
+"""
 SEGMENT_WEIGHT_RANGE: Final = (0.5, 12.0)
 """(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
 VALUE_RISE_MAX: Final = 0.5
-"""Maximum tolerated increase of V in points, else the earlier V is too low. Labels ignore a loss of this size."""
+"""Maximum tolerated increase of the best reachable score V, in points.
+
+After a larger increase, the earlier V is too low. Labels ignore a loss of this size.
+"""
 
 SEARCH_PLANS_MAX: Final = 60
-"""Plans per search from a time with a low V or a large loss. Measured: a third of a second with one database."""
+"""Number of plans in a search from a time with a large loss or a doubtfully low best score.
+
+Measured: a third of a second with one database.
+"""
 
 SEARCHED_DATABASES_MAX: Final = 20
 """Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
@@ -76,7 +93,10 @@ LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 RETURN_ATTEMPTS_MAX: Final = 12
-"""Number of costly actions, the first ones, after which a return to the earlier continuation is tried. Assumed."""
+"""Maximum number of costly actions after which a return to the earlier continuation is tried. Assumed.
+
+The first costly actions are chosen.
+"""
 
 
 def analyze_regret(
@@ -88,9 +108,9 @@ def analyze_regret(
 ) -> CooperativeTask[RegretAnalysis]:
     """Build the regret analysis of a finished run. Runs in slices.
 
-    *plans*: plans that a search found for the same scenario and seed. *search_low_values*: True to search from times
-    with a low V. *on_progress* receives a first result, before such searches and before the last chance is
-    exact to the second. *node_limit*: number of plans in a search.
+    *plans*: plans that a search found for the same scenario and seed. *search_low_values*: True to
+    search from times at which the best reachable score seems too low. *on_progress* receives a first,
+    quick result. *node_limit*: number of plans in a search.
     """
     moments = yield from _collect_positions(drill)
     search_low_values = search_low_values and (
@@ -122,9 +142,11 @@ def exclude_segments(analysis: RegretAnalysis, is_foreign: Callable[[RunSegment]
 
 
 def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
-    """Return the tick at which a retry starts, early enough for a person, and the tick of the first action.
+    """Return (tick at which a retry starts, tick of the first action).
 
-    If no action is due, the second tick is that of the run's own action.
+    The retry starts early enough for a person to type the action. If *best* is a wait, the second tick
+    is that of the first action of its continuation. Otherwise, or without such an action, it is the tick
+    of *best*.
     """
     own_plan = best.plan[: best.shared_input_count]
     first = next(iter(best.plan[best.shared_input_count :]), None)
@@ -134,7 +156,10 @@ def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
 
 
 def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> CooperativeTask[float]:
-    """Return V for the state of *run*, from known continuations. *run* is not changed. Runs in slices."""
+    """Return the best score that is reachable from the state of *run*, based on known continuations.
+
+    *run* is not changed. Runs in slices.
+    """
     known = continuations.list_continuations(run, plans)
     rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, SCORE_TOTAL_MAX)
     return rollout.score
@@ -153,9 +178,10 @@ def _build_analysis(
     rollouts: Sequence[Rollout],
     plans: Sequence[Sequence[Input]] | None = None,
 ) -> CooperativeTask[RegretAnalysis]:
-    """Build the regret analysis from the *rollouts*, the best result at each position.
+    """Build the regret analysis from *rollouts*, the best result at each position.
 
-    If *plans* are given, their delays make the last chance exact to the second.
+    If *plans* are given, delayed versions of them are tried, so that the last chance is exact to the
+    second.
     """
     baseline = positions[-1].baseline_run
     idle_continuation = continuations.build_idle_continuation()
@@ -205,11 +231,11 @@ def _find_bound_gap(positions: Sequence[RunPosition], values: Sequence[float]) -
 
 
 def _compute_accuracy(segments: Sequence[RunSegment]) -> float:
-    """Return the accuracy of the run, as long as it had points to lose.
+    """Return the accuracy of the run. Segments after a total loss do not count.
 
-    A wait between two actions counts once, however many segments it has. The result is the mean of two means
-    [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
-    around a segment.
+    A wait between two actions counts once, however many segments it has. The result is the mean of two
+    means [Lichess, AccuracyPercent.scala]. One is the harmonic mean. In the other, weights grow with the
+    changes of the best reachable score around a segment.
     """
     counted_moves = [move for move in segments if move.before >= SEGMENT_LABELS[-1][0]]
     stretches = [
@@ -252,8 +278,8 @@ def _find_best_rollouts(
 ) -> CooperativeTask[list[Rollout]]:
     """Return the best result from each position.
 
-    Nothing is played between two positions with equal V, because V does not increase. *quick*: True to try
-    few continuations, and to stop at the V of the preceding position.
+    Nothing is played between two positions with equal results, because the best reachable score does not
+    increase. *quick*: True to try few continuations, and to stop at the score of the preceding position.
     """
     rollouts = {0: (yield from _find_best_rollout(positions[0], plans, quick=quick))}
     spans = [(0, len(positions) - 1)]
@@ -277,7 +303,11 @@ def _find_best_rollout(
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
 ) -> CooperativeTask[Rollout]:
-    """Return the best known result from *position*. *earlier_rollout*, from an earlier position, is tried first."""
+    """Return the best known result from *position*.
+
+    *earlier_rollout*, the best result from an earlier position, is tried first. *quick*: True to try
+    only complete plans, and to stop at the score of *earlier_rollout*.
+    """
     known_continuations = (
         continuations.list_whole_continuations(position.run, plans)
         if quick
@@ -304,9 +334,9 @@ def _improve_rollouts(
 ) -> CooperativeTask[list[Rollout]]:
     """Return improved *rollouts*.
 
-    Where V falls, try to return to the preceding continuation. Where V still increases, or is far below the
-    points that are not yet lost, search from there. Try each result also from earlier positions with lower V,
-    alone and after each available action.
+    Where the score falls, try to return to the preceding continuation. Where the score still increases,
+    or is far below the points that are not yet lost, search from there. Try each result also from
+    earlier positions with lower scores, alone and after each available action.
     """
     improved = yield from _improve_before_losses(positions, rollouts)
     looked = set[int]()
@@ -346,7 +376,10 @@ def _find_doubtful_positions(positions: Sequence[RunPosition], rollouts: Sequenc
 
 
 def _compute_shortfall(position: RunPosition, rollout: Rollout) -> float:
-    """Return the difference between the upper bound and the score of *rollout*; 0 if it is small."""
+    """Return the difference between the upper bound at *position* and the score of *rollout*.
+
+    The result is 0 if the difference is small.
+    """
     short = position.run.compute_upper_bound() - rollout.score
     return short if short >= SEGMENT_LABELS[0][0] else 0.0
 
@@ -354,7 +387,10 @@ def _compute_shortfall(position: RunPosition, rollout: Rollout) -> float:
 def _improve_before_losses(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts* with attempts to return, by one action, to the continuation before a loss."""
+    """Return *rollouts* with better results after losses.
+
+    After a loss, a return to the earlier continuation by one action is tried.
+    """
     improved, tries = list(rollouts), 0
     for index, moment in enumerate(positions[:-1]):
         rollout_before, next_index = improved[index], index + 1
@@ -375,7 +411,7 @@ def _improve_before_losses(
 def _propagate_forward(
     positions: Sequence[RunPosition], rollouts: list[Rollout], index: int
 ) -> CooperativeTask[None]:
-    """Try the continuation at *index* also from later positions."""
+    """Try the continuation at *index* also from later positions. Store better results in *rollouts*."""
     for later_index in range(index + 1, len(rollouts)):
         rollout = rollouts[later_index - 1]
         if rollouts[later_index].score >= rollout.score:
@@ -389,7 +425,7 @@ def _propagate_forward(
 def _propagate_backward(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts*. Where V increases, the later continuation is also tried from the position before."""
+    """Return *rollouts*. Where the score increases, also try the later continuation one position earlier."""
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
         moment, next_rollout = positions[index], better_rollouts[index + 1]
@@ -404,7 +440,10 @@ def _propagate_backward(
 def _try_return(
     position: RunPosition, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> CooperativeTask[Rollout]:
-    """Return *rollout*, or a better result that follows *target_rollout* at once or after one action."""
+    """Return *rollout*, or a better result that follows *target_rollout* immediately or after one action.
+
+    *patient*: True to retry refused actions until they are accepted.
+    """
     run, remaining_plan = position.run, target_rollout.actions[target_rollout.action_count :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
@@ -428,7 +467,10 @@ def _improve_rollout(
     threshold: float = math.inf,
     patient: bool = False,
 ) -> CooperativeTask[Rollout]:
-    """Return the best of *rollout* and *candidates*, or the first result that reaches *threshold*."""
+    """Return the best of *rollout* and *candidates*, or the first result that reaches *threshold*.
+
+    *patient*: True to retry refused actions until they are accepted.
+    """
     for play in candidates:
         improved_rollout = yield from position.baseline_run.evaluate_continuation(
             position.run, play, rollout.score, patient
@@ -441,7 +483,7 @@ def _improve_rollout(
 
 
 def _include_waiting(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return *rollouts*; to wait as the run did also counts as a continuation."""
+    """Return *rollouts*. Where the run itself waited, a better later result also counts."""
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):
         if positions[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
@@ -454,9 +496,9 @@ def _include_waiting(positions: Sequence[RunPosition], rollouts: Sequence[Rollou
 def _search_from_position(
     position: RunPosition, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
 ) -> CooperativeTask[Rollout]:
-    """Return *rollout*, or a better result that retries or a search find from *position*.
+    """Return *rollout*, or a better result from *position* that is found by retries or by a search.
 
-    The search begins with the known continuation, and with all repairs applied before it.
+    The search begins with the known continuation, and with the same continuation after all repairs.
     """
     run, done_count = position.run, len(position.run.journal)
     rollout = yield from _improve_rollout(
@@ -583,7 +625,10 @@ def _find_missed_goals(
 def _split_wait(
     segment: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]
 ) -> list[RunSegment]:
-    """Split a wait at the last chance, if the chance passed during the wait."""
+    """Split a wait at the last chance, if the chance passed during the wait.
+
+    *boundary_rollouts*: best results at the last chance and just after it.
+    """
     if not segment.tick < boundary_rollouts[1][0] <= segment.until:
         return [segment]
     parts = []

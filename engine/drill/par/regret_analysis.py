@@ -11,7 +11,7 @@ from engine.inputs import Input
 from engine.model import Tick
 
 SEGMENT_LABELS: Final = (*LOSS_LABELS, (0.5, "good"))
-"""(minimum loss of V in points, label) of a segment. A segment with a smaller loss has the label "best".
+"""(minimum loss in points, label) of a segment. A segment with a smaller loss has the label "best".
 
 Assumed: a loss below 0.5 points is insignificant.
 """
@@ -30,9 +30,9 @@ class RunSegment(Struct, frozen=True):
     line: str
     """Input line of the action, or WAITING."""
     before: float
-    """V before the segment, in points."""
+    """Best reachable score before the segment."""
     after: float
-    """V after the segment, in points."""
+    """Best reachable score after the segment."""
     label: str
     """blunder, mistake, inaccuracy, good, best or brilliant."""
     plan: tuple[Input, ...] = ()
@@ -47,7 +47,7 @@ class RunSegment(Struct, frozen=True):
 
     @property
     def regret(self) -> float:
-        """Points of V that the segment lost."""
+        """Points by which the segment lowered the best reachable score."""
         return self.before - self.after
 
 
@@ -58,7 +58,10 @@ class RunPosition(Struct, frozen=True):
     line: str
     """Input line of the action that follows, or WAITING."""
     baseline_run: BaselineRun
-    """Run without further actions. It starts at this time, or earlier if the same actions precede both."""
+    """Run without further actions.
+
+    It starts at this position, or at an earlier position after the same actions.
+    """
 
 
 class LastChance(Struct, frozen=True):
@@ -84,13 +87,16 @@ class LastChance(Struct, frozen=True):
 
 
 class BoundGap(Struct, frozen=True):
-    """Possible error of V at one time. V covers only known continuations, so it may be too low."""
+    """Possible error of the best reachable score V at one time.
+
+    V covers only known continuations, so it may be too low.
+    """
 
     tick: Tick
     value: float
-    """V at that time."""
+    """Best reachable score that was found."""
     upper_bound: float
-    """Upper bound of V, computed from the points that are not lost by then."""
+    """Upper bound of the best reachable score, computed from the points that are not lost by then."""
 
 
 SegmentWithBest = RunSegment | LastChance
@@ -111,9 +117,12 @@ class RegretAnalysis(Struct, frozen=True):
     all.
     """
     largest_gap: BoundGap | None = None
-    """Time at which the possible error of V is largest; None if V is exact at all times."""
+    """Largest possible error of the best reachable score, with its time.
+
+    None if the score is exact at all times.
+    """
     largest_rise: float = 0.0
-    """Largest increase of V at an action or wait before correction.
+    """Largest increase of the best reachable score V at an action or wait, before correction.
 
     The reported V is corrected: a score that the run can reach later also counts for earlier times.
     """
@@ -125,7 +134,7 @@ class RegretAnalysis(Struct, frozen=True):
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
-        """(tick, V) at the start and end of each segment. V never increases."""
+        """(tick, best reachable score) at the start and end of each segment. The score never increases."""
         return tuple(
             point for move in self.moves for point in ((move.tick, move.before), (move.until, move.after))
         )

@@ -39,9 +39,10 @@ EXTRA_ACTIONS_MAX: Final = 3
 DecisionTester = Callable[
     [Sequence[DecisionPoint], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]
 ]
-"""Function (decisions, limits, known states) -> trials of each decision, in order.
+"""Function (decisions, limits, known states) -> trials of each decision, in order of the decisions.
 
-It may also return trials of known states. It returns None where the caller should only check the time.
+Trials of known states may be included. An entry None only gives the caller an opportunity to check the
+time.
 """
 
 
@@ -86,7 +87,7 @@ class ParSearch(Struct):
     )
     """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
     _known_features: set[str] = field(default_factory=set)
-    """Features that the outcome of any plan so far has."""
+    """Features of the outcomes of all plans so far."""
     _known_hashes: set[bytes] = field(default_factory=set)
     """Hashes of the states that were already evaluated."""
     _trials: PlanPlayer | None = None
@@ -96,9 +97,9 @@ class ParSearch(Struct):
     ) -> Iterator[None]:
         """Search until all plans were tried.
 
-        The generator yields after each node (a plan that was played to its end), and sometimes in between.
-        *seeds*: additional initial plans; others are the plan without actions and the reference.
-        *narrower_search*: a search with narrower limits, whose plans are not played again.
+        The generator yields after each node (a plan that was played to its end), and sometimes in
+        between. *initial_plans*: plans to start from, in addition to the plan without actions and the
+        reference. *narrower_search*: a search with narrower limits, whose plans are not played again.
         """
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or PlanPlayer(self.scenario, self.seed, self.start)
@@ -207,7 +208,7 @@ def _get_length_key(plan: PlayedPlan) -> tuple[object, ...]:
 TESTED_ACTIONS_MAX: Final = 80
 """Maximum number of tested actions, spread over the plan.
 
-Assumed: the error of the share is then at most a tenth in 19 of 20 cases.
+Assumed: the share of blunders then has an error of at most a tenth in 19 of 20 cases.
 """
 
 SCORE_STEP: Final = 0.1
@@ -222,8 +223,9 @@ Assumed: any prime number.
 class BlunderTest(Struct):
     """Test that measures the share of blunders among the actions that a seat can try.
 
-    `run_steps` refines the result, which can be read at any time. A decision precedes each action of the plan
-    that is a choice. Thus queries and waits do not influence the share.
+    `run_steps` refines the result, which can be read at any time. The tested actions are those that are
+    possible before an action of the plan. Queries and waits of the plan are skipped, so that they do not
+    influence the share.
     """
 
     trials: PlanPlayer

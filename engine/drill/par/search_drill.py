@@ -1,6 +1,7 @@
-"""Drill that stores only the data that its score and its future need.
+"""Drill for searches, which stores only the data that its score and its future need.
 
-A search plays thousands of such drills.
+A search plays thousands of such drills. This module also hashes their states and retries refused
+actions.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ from engine.overrides import override
 from engine.verbs.input_lines import parse_input_line
 
 EXTENDED_LISTS: Final = list_attributes_with_rule(StorageRule.SEARCHED)
-"""Lists that a fork extends independently. All other records of the past stay empty in a search."""
+"""Lists of a drill that each fork extends independently.
+
+In a search, all other records of the past stay empty.
+"""
 
 
 class SearchDrill(Drill):
@@ -77,7 +81,7 @@ class SearchDrill(Drill):
     def compute_upper_bound(self, threshold: float = SCORE_TOTAL_MAX) -> float:
         """Return an upper bound of the scores of all continuations.
 
-        Above *threshold*, the result may be too low, because the caller does not need the exact value there.
+        If the bound is above *threshold*, a lower value that reaches *threshold* may be returned.
         """
         return (
             self.compute_total()
@@ -175,7 +179,7 @@ NO_PART: Final = HashedPart(object(), 0)
 
 
 class HashedDict(Struct):
-    """Keys, values and hashed parts of a dictionary at its last hash, in order."""
+    """State of a dictionary when it was last hashed: keys, values and hashed parts, in order."""
 
     keys: Sequence[object]
     values: list[object]
@@ -204,10 +208,9 @@ Part = TypeVar("Part")
 
 
 class IncrementalHash:
-    """Incremental hashes of dictionaries, by name.
+    """Hasher of dictionaries, by name. It hashes only values that are not identical to the previous ones.
 
-    Several runs may share one object. Only values that are not identical to the previous ones are hashed
-    again.
+    Several runs may share one object.
     """
 
     def __init__(self) -> None:

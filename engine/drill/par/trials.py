@@ -35,8 +35,9 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 DECISION_DELAYS_S: Final = (10.0, 30.0, 60.0)
-"""Seconds after an observation of additional decision points, at which a plan can act instead of at once.
-Assumed.
+"""Delays after an observation, in seconds, of additional decision points. Assumed.
+
+At these points, a plan can act later instead of immediately.
 """
 
 DECISION_POINTS_MAX: Final = 16
@@ -156,7 +157,7 @@ class PlanPlayer:
     """
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
-    """End of the drill without actions; None until it is needed."""
+    """Finished drill without actions; None until it is needed."""
     _last_decision: tuple[DecisionPoint, SearchDrill, list[Input]] | None = None
     """Preceding decision and its run, from which the next decision of the same plan continues."""
     _decision_state: DecisionState | None = None
@@ -223,7 +224,7 @@ class PlanPlayer:
         return self._decision_state
 
     def _play_idle(self) -> SearchDrill:
-        """Return the end of the drill without actions. Cached."""
+        """Return the finished drill without actions. Cached."""
         if self._idle is None:
             self._idle = self.start_drill.fork()
             self._idle.advance_to(find_default_end(self._idle))
@@ -355,7 +356,7 @@ OBSERVABLE_WORLD_PARTS: Final = (
 def collect_outcome_features(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     """Return the features of the outcome of *drill*: differences from *idle*, and errors of servers.
 
-    *idle*: end of the drill without actions. A feature is a text without numbers.
+    *idle*: finished drill without actions. A feature is a text without numbers.
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
     for part in OBSERVABLE_WORLD_PARTS:

@@ -34,13 +34,16 @@ class PollState(Struct, frozen=True):
     """Results of a poll, and the data that decide when the next poll is necessary."""
 
     static_tests: dict[str, FactsPredicate]
-    """Conditions whose result only events can change -> test."""
+    """Condition whose result only events can change -> function that tests it."""
     timed_queries: dict[str, ConditionEvaluator]
-    """Conditions whose result may change without an event -> evaluation."""
+    """Condition whose result may change without an event -> function that evaluates it."""
     results: dict[str, bool]
     """Condition -> result at the poll."""
     answers: list[object]
-    """Data outside the world that conditions used at the poll."""
+    """Number of pending timeline inputs, and all answers, at the poll.
+
+    Conditions use these data in addition to the world.
+    """
     tick: Tick
     """Whole second at which a result may change even without an event."""
 
@@ -87,7 +90,8 @@ class ConditionPoller(DrillState):
     def _may_have_changed(self) -> bool:
         """Return whether a poll at this second could have a new result.
 
-        A change that conditions do not use may still lower a flow counter.
+        If a condition has a threshold of a flow counter, every change of the world counts. Even a change
+        that conditions do not use may lower the counter.
         """
         happened = bool(self._levels) and not self._is_unchanged()
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
@@ -112,7 +116,7 @@ class ConditionPoller(DrillState):
         return True
 
     def _collect_answers(self) -> list[object]:
-        """Return the number of pending timeline inputs and all answers, the data outside the world."""
+        """Return the number of pending timeline inputs and all answers, which are not part of the world."""
         return [len(self._waiting), *self.answers.values()]
 
     def is_condition_met(self, text: str) -> bool:
@@ -176,7 +180,7 @@ class ConditionPoller(DrillState):
         self._looking = self._changed = False
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:
-        """Return the conditions that matter, and the next whole second at which time alone may change them."""
+        """Return (conditions to evaluate, next whole second at which time alone may change a result)."""
         tick, texts = self.world.tick, [inject.when for inject in self._unfired.values()]
         ticks = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:

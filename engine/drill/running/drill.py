@@ -76,18 +76,16 @@ MESSAGE_TEMPLATES: Final = {
 """Kind of message between roles -> message template."""
 
 SAMPLES_MAX: Final = 28_800
-"""Number of samples after which the interval grows from one second: eight hours, as long as the longest
-drill. Assumed.
-"""
+"""Number of samples after which the interval grows from one second: eight hours. Assumed."""
 SAMPLED_ROWS_MAX: Final = 360_000
 """Product of samples and databases after which the interval grows: an hour of a hundred databases, about 30
 MB. With the longer intervals, a day takes 52 MB and a week 71 MB. Assumed.
 """
 SAMPLE_INTERVALS: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between samples, share of SAMPLES_MAX and SAMPLED_ROWS_MAX from which this interval applies),
-longest interval first.
+"""(ticks between samples, share of SAMPLES_MAX and SAMPLED_ROWS_MAX), longest interval first.
 
-A week of one database has 50,000 samples.
+An interval applies from this share of one of the two limits on. A week of one database has 50,000
+samples.
 """
 
 
@@ -519,7 +517,10 @@ class Drill(ConditionPoller):
                 self._emit_event(ScoreData(rule=name), text)
 
     def _compare_failovers(self) -> None:
-        """Compare each new failover with the published table, while the world has the state at its beginning."""
+        """Compare each new failover with the published table.
+
+        This happens while the world is still in the state in which the failover began.
+        """
         for index in range(self._compared, len(self.world.failovers)):
             published_time = published_comparison.find_published_time(self.world, self.world.failovers[index])
             if published_time is not None:

@@ -89,7 +89,7 @@ no score.
 
 
 def parse_lock(text: str, world: World) -> Input:
-    """Parse *text*, a verb with its first arguments, to an input with names as the world spells them.
+    """Parse *text*, a verb with its first arguments. Return an input with names as the world spells them.
 
     Raises InputError.
     """

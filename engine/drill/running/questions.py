@@ -27,7 +27,7 @@ class InquiryState(Struct, frozen=True):
     """State of a question or prediction in a run: its times, the answer and the correct choices."""
 
     since_tick: Tick | None = None
-    """Tick since which its condition is met."""
+    """Tick since which the condition of the question is met."""
     asked_tick: Tick | None = None
     answered_tick: Tick | None = None
     choice: int | None = None
@@ -61,7 +61,7 @@ class InquiryState(Struct, frozen=True):
 
 
 class OpenQuestion(Struct, frozen=True):
-    """Question that can be answered now, without the correct choices."""
+    """Question that can be answered now. The correct choices are not included."""
 
     name: str
     prediction: bool
@@ -134,7 +134,10 @@ def poll_inquiry(
 def _ask_if_due(
     inquiry: Inquiry, answer: InquiryState, holds: Callable[[str], bool], tick: Tick
 ) -> tuple[InquiryState, InquiryChange | None]:
-    """Return (new state, change to report or None) of a question that has not been asked, at *tick*."""
+    """Return (new state, change to report or None) of a question that has not been asked, at *tick*.
+
+    *holds*: function that evaluates a condition.
+    """
     since_tick = answer.since_tick
     if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
@@ -158,7 +161,10 @@ def _ask_if_due(
 def _judge_if_due(
     inquiry: Prediction, answer: InquiryState, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
 ) -> InquiryState | None:
-    """Return the judged state of a prediction; None if its judgment is not due at *tick*."""
+    """Return the judged state of a prediction; None if its judgment is not due at *tick*.
+
+    *holds*: function that evaluates a condition.
+    """
     if tick < asked_tick + to_ticks(inquiry.judged_after):
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
@@ -171,9 +177,10 @@ def _judge_if_due(
 
 
 def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple[tuple[int, ...], str]:
-    """Return the correct choices of a question in the current state of the run, and the explanation.
+    """Return (correct choices, explanation) of a question in the current state of the run.
 
-    The choices of a prediction are determined later, at its judgment.
+    The choices of a prediction are determined later, at its judgment. *holds*: function that evaluates a
+    condition.
     """
     if not isinstance(inquiry, Question):
         return (), inquiry.why
@@ -196,7 +203,7 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 def record_answer(
     answer: InquiryState, choice: int, tick: Tick, sure_percent: float | None = None
 ) -> InquiryState:
-    """Return *answer* with *choice*, made at *tick*."""
+    """Return *answer* with *choice*, made at *tick*. *sure_percent*: confidence; None if not stated."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
@@ -244,7 +251,7 @@ def _quote_choices(inquiry: Inquiry, numbers: tuple[int, ...]) -> LocalizableMes
 
 
 class GoalState(Struct, frozen=True):
-    """State of a goal. All ticks are None until the event."""
+    """State of a goal. Each tick is None until its event occurs."""
 
     since_tick: Tick | None = None
     """Tick since which the condition is met."""
@@ -278,7 +285,8 @@ def format_goal_change(change: str, goal: Goal) -> LocalizableMessage:
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
     """Return the new state of a goal at *tick*, and its change (a key of GOAL_CHANGE_TEXTS), if any.
 
-    A reached goal can be lost again. A goal that is not reached by its deadline is missed for good.
+    *holds*: True if the condition of the goal is met. A reached goal can be lost again. A goal that is
+    not reached by its deadline is missed for good.
     """
     if tick < to_ticks(goal.after) or state.missed_tick is not None:
         return state, None

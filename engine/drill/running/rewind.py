@@ -1,10 +1,10 @@
 """Rewinds: their line in the journal, and the knowledge that the trainee keeps.
 
-Also hiding of the true state in exams.
+The journal of a rewound run contains the inputs up to the new position, a line `rewind FROM …`, and the
+later inputs. The line contains the facts that the trainee learned in the discarded future: opened hints
+stay open and paid for, and answers stay given.
 
-The journal of a rewound run contains the inputs up to the new position, a line `rewind FROM …`, and the later
-inputs. The line contains the facts that the trainee learned in the discarded future: opened hints stay open
-and paid for, and answers stay given.
+This module also hides the true state in exams.
 """
 
 from collections.abc import Iterable, Iterator

@@ -21,7 +21,10 @@ CONDITION_WAIT_S_MAX: Final = 3600.0
 """Maximum seconds for which a solution step waits for its condition, if the scenario has no length."""
 
 DrillStarter = Callable[[Scenario, int | None], Drill]
-"""Function that starts a drill with a scenario and a seed. The window passes a variant that can be canceled."""
+"""Function that starts a drill with a scenario and a seed.
+
+The scenario editor passes a drill class whose drills can be canceled.
+"""
 
 
 def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
@@ -75,14 +78,20 @@ def _wait_for_condition(run: PlayableRun, drill: DrillState, condition: str) -> 
 
 
 def play_reference(scenario: Scenario, seed: int | None = None, begin: DrillStarter = Drill) -> Drill:
-    """Return a finished drill in which the reference solution was played."""
+    """Return a finished drill in which the reference solution was played.
+
+    *begin*: function that starts a drill.
+    """
     drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
 def play_idle(scenario: Scenario, seed: int | None = None, begin: DrillStarter = Drill) -> Drill:
-    """Return a finished drill without inputs."""
+    """Return a finished drill without inputs.
+
+    *begin*: function that starts a drill.
+    """
     drill = begin(scenario, seed)
     drill.advance_to(find_default_end(drill))
     return drill

@@ -106,7 +106,7 @@ class DrillEndReason(Enum):
 
 
 class PendingKind(StrEnum):
-    """Reason why a drill continues although all goals are reached."""
+    """Kind of item for which a drill waits although all goals are reached."""
 
     QUESTION = "question"
     """A question is waiting for its answer."""
@@ -124,7 +124,7 @@ class SampledState(Struct, frozen=True):
     streams: Mapping[int, Key | None]
     """Number of a stream -> copy that receives it, as in `World.streams`."""
     places: Mapping[Key, StreamNumbers]
-    """Copy with a log -> numbers of log and stream."""
+    """Copy with a log -> numbers of its log source and stream."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
 
@@ -341,7 +341,7 @@ class DrillState:
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """Return the kinds of questions and timeline inputs that are still pending, each once."""
+        """Return the kinds of pending items: questions, predictions and timeline inputs."""
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]

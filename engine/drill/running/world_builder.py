@@ -127,7 +127,10 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 
 
 def add_availability_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
-    """Add availability groups to their clusters. Return database name in the file -> group."""
+    """Add availability groups to their clusters.
+
+    Return a dictionary: name of a database in the file -> its group.
+    """
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
         guid = world.next_id()
@@ -212,7 +215,10 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
 def add_group_database(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
-    """Add the copies of one database of a group, and the knowledge of each server."""
+    """Add the copies of one database of a group, and the knowledge of each server.
+
+    *copy*: function that builds the copy on a server. *name*: name of the database.
+    """
     guid = next(
         number
         for number, member_group in world.groups.items()
@@ -247,7 +253,7 @@ def _get_sync_state(group: AvailabilityGroupSpec, server: str) -> SyncState:
 
 
 def is_secondary(world: World, key: Key) -> bool:
-    """Return whether the copy is a secondary, which receives its log from another copy."""
+    """Return whether the database copy *key* is a secondary, which receives its log from another copy."""
     return group_policies.get_policy(world.copies[key]).is_follower(world.copies[key])
 
 
@@ -352,7 +358,10 @@ def _build_computer(server: ServerSpec) -> model.Computer:
 
 
 def _choose_endpoint_name(scenario: Scenario, server: str) -> str:
-    """Return the endpoint name that Management Studio's wizards create for mirroring or for groups."""
+    """Return the endpoint name that a wizard of Management Studio would choose on *server*.
+
+    The wizards for mirroring and for availability groups choose different names.
+    """
     mirrored = any(
         server in (session.principal, session.mirror, session.witness) for session in scenario.sessions
     )
@@ -495,9 +504,10 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
-    """Apply *lines* now without recording them. Return refusals of servers, and lines that take time.
+    """Apply *lines* now without recording them.
 
-    Raises InputError for an invalid line.
+    Return a message for each line that a server refuses or that takes time. Raises InputError for an
+    invalid line.
     """
     refused: list[str] = []
     for line in lines:

@@ -37,7 +37,7 @@ class TeamCall(Struct, frozen=True):
     by: str
     """Role that sends the order or question."""
     to: str
-    """Role that receives it."""
+    """Role that receives the order or question."""
     text: str
     tick: Tick
     read_back: str = ""
@@ -58,7 +58,7 @@ class TeamCall(Struct, frozen=True):
     """Status with which the receiver answered a question."""
     status_tick: Tick | None = None
     true: bool | None = None
-    """True if the reported status was true at that time; None before the report."""
+    """True if the status was true when it was reported; None before the report."""
 
     @property
     def is_correct(self) -> bool:
@@ -214,7 +214,7 @@ MESSAGE_HANDLERS: Final[dict[str, Callable[[TeamCalls, Input, set[str], IsStatus
     "ask-status": _apply_question,
     "status": _apply_status,
 }
-"""Verb of communication -> function that applies it to the calls."""
+"""Verb of a message between roles -> function that adds the message to the calls."""
 
 
 def _replace_call(calls: TeamCalls, old_call: TeamCall, new_call: TeamCall) -> TeamCalls:
@@ -222,7 +222,7 @@ def _replace_call(calls: TeamCalls, old_call: TeamCall, new_call: TeamCall) -> T
 
 
 def find_speaker(calls: TeamCalls, input_: Input, keys: Iterable[str]) -> str:
-    """Return the role that sends *input_*, a message without a role.
+    """Return the role that sends *input_*, a message that does not name its sender.
 
     It is the role whose reply is awaited; otherwise the first role that is not the addressee.
     """

@@ -133,8 +133,9 @@ class BranchTree:
     def fork(self, tick: Tick, name: str | None = None, before_inputs: bool = False) -> History:
         """Fork the current branch at *tick*. The new branch becomes the current branch.
 
-        Hints and answers that any branch has revealed stay revealed. Raises BranchError if the name is in
-        use, and InputError in an exam that has not ended.
+        *before_inputs*: True for the state before the inputs of *tick*. Hints and answers that any
+        branch has revealed stay revealed. Raises BranchError if the name is in use, and InputError in an
+        exam that has not ended.
         """
         return run_to_completion(self.fork_in_slices(tick, name, before_inputs))
 

@@ -120,6 +120,9 @@ def replay_inputs(
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
 ) -> CooperativeTask[Run]:
-    """Run `play_in_slices`, and return *run* with all inputs applied."""
+    """Run `play_in_slices`, and return *run* with all inputs applied.
+
+    *skip_refused*: True to skip refused inputs.
+    """
     yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

@@ -1,4 +1,7 @@
-"""Compact log of a run's events: a few bytes in columns for each. Repeated texts and fields are stored once."""
+"""Compact log of the events of a run, stored in columns with a few bytes per event.
+
+Repeated texts and fields are stored once.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,9 @@ from engine.model import Tick
 EVENT_COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
 )
-"""Columns of an event: its tick, and the indexes of its texts and fields in the tables. An event needs 28
-bytes.
+"""Columns of an event: its tick, and the indexes of its texts and fields in EventTables.
+
+An event needs 28 bytes.
 """
 
 READ_BATCH_SIZE: Final = 1_024
@@ -28,7 +32,7 @@ READ_BATCH_SIZE: Final = 1_024
 
 
 LONG_EVENT_KINDS: Final = ("sql", "sql_done")
-"""Kinds of events with texts and results of any length. A hash identifies their fields in the tables."""
+"""Kinds of events with texts and results of any length. A hash identifies their fields in EventTables."""
 
 
 class EventTables:
@@ -69,7 +73,7 @@ class EventTables:
 class EventLog(Sequence[Event]):
     """Append-only list of events. Event objects are created when they are read.
 
-    `filter_kinds` finds kinds fast.
+    `filter_kinds` is fast, because it creates no event objects.
     """
 
     def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
@@ -131,7 +135,7 @@ class EventLog(Sequence[Event]):
         return self._build_events(columns)
 
     def count_shared_events(self, other_log: EventLog) -> int:
-        """Return the number of first events that both logs are known to share.
+        """Return the number of events at the beginning of both logs that are equal.
 
         The result is 0 if the logs have no common past.
         """

@@ -1,6 +1,6 @@
-"""Drill with access to its past.
+"""Drill with access to its past. Snapshots are stored.
 
-Snapshots are stored, and any other time is replayed from one in milliseconds.
+Any other time is replayed from the preceding snapshot in milliseconds.
 """
 
 from __future__ import annotations
@@ -97,10 +97,9 @@ class History:
         return self.drill.events[first_event:]
 
     def apply_line(self, line: str) -> Input:
-        """Apply an input line, and store a snapshot from before it.
+        """Apply an input line, and store a snapshot of the state before it. Raises InputError.
 
-        Read-only queries store no snapshot, because a monitoring script may send one every second. Raises
-        InputError.
+        Read-only queries store no snapshot, because a monitoring script may send one every second.
         """
         item = parse_input_line(line, self.drill.tick)
         if is_read_only_input(item):
@@ -154,7 +153,7 @@ class History:
         return run_to_completion(self.seek_in_slices(tick, before_inputs))
 
     def seek_in_slices(self, tick: Tick, before_inputs: bool = False) -> CooperativeTask[Drill]:
-        """Run `seek` in slices. The call itself raises InputError."""
+        """Run `seek` in slices. InputError is raised at the call, not in a slice."""
         if not self.drill.permissions.rewind and not self.drill.finished:
             raise InputError(build_message("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
@@ -170,7 +169,8 @@ class History:
     def _replay_missing_past(self) -> None:
         """Replay the run up to the start of this history to create the missing snapshots.
 
-        This does not run in slices, because the window creates its histories at tick 0, which need no replay.
+        This does not run in slices. Programs with a window create their histories at tick 0, which need
+        no replay.
         """
         first_snapshot = self._snapshots[0]
         history = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
@@ -187,8 +187,9 @@ class History:
     def fork(self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()) -> History:
         """Fork the history at *tick*. The new journal contains a rewind line.
 
-        Hints and answers that this run and *other_runs* have revealed stay revealed. Raises InputError in an
-        exam that has not ended. A fork of a finished exam is in practice mode.
+        *before_inputs*: True for the state before the inputs of *tick*. Hints and answers that this run
+        and *other_runs* have revealed stay revealed. Raises InputError in an exam that has not ended. A
+        fork of a finished exam is in practice mode.
         """
         return run_to_completion(self.fork_in_slices(tick, before_inputs, other_runs))
 
@@ -210,7 +211,7 @@ class History:
         return fork
 
     def undo_last_input(self) -> None:
-        """Undo the last input, because storing it has failed. The time returns to the tick of the input."""
+        """Undo the last input because it could not be stored. The time returns to the tick of the input."""
         journal = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
         self._snapshots = [moment for moment in self._snapshots if moment.input_count <= len(journal)]
@@ -221,10 +222,11 @@ class History:
 
 
 def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
-    """Return the distance between snapshots that are *age* old.
+    """Return the distance between snapshots of age *age*.
 
-    The replay of the run costs *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is
-    constant for recent snapshots and grows with age.
+    The distance is constant for recent snapshots and grows with age. *total_cost*: cost of a replay of
+    the run. *snapshot_limit*: maximum number of snapshots. Distance, age and cost are in units of
+    SNAPSHOT_INTERVAL_TICKS.
     """
     return (RECENT_INTERVALS + age) * log1p(total_cost / RECENT_INTERVALS) / snapshot_limit
 
@@ -238,7 +240,8 @@ def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
 def _compute_replay_cost(drill: Drill, lengths: HistoryLengths) -> float:
     """Return the cost of replaying *drill* to its current tick.
 
-    The unit is SNAPSHOT_INTERVAL_TICKS ticks without events.
+    The unit is SNAPSHOT_INTERVAL_TICKS ticks without events. *lengths*: lengths of the history of
+    *drill*.
     """
     return (
         drill.tick / SNAPSHOT_INTERVAL_TICKS

@@ -34,7 +34,7 @@ class ReplayDivergence(Struct, frozen=True):
     recorded_hash: StateHash | None
     """First recorded hash that differs; None if the recorded run has no more hashes."""
     replayed_hash: StateHash | None
-    """Hash of the replay at this position; None if the replay has no more hashes."""
+    """Hash of the replay at the position of *recorded_hash*; None if the replay has no more hashes."""
     lines: tuple[str, ...] = ()
     """Inputs between the last equal hash and the first different hash."""
     event: str = ""
@@ -155,11 +155,14 @@ COMPARED_FIELDS: Final = (
     "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
 )  # fmt: skip
-"""Other fields of a report that are compared. All of them follow from the inputs."""
+"""Fields of a report that are compared in addition to states and events.
+
+All of them follow from the inputs.
+"""
 
 
 def _compare_report(drill: Drill, report: Report) -> ReplayDivergence | None:
-    """Compare the other fields of the report. The states are known to be equal."""
+    """Compare the COMPARED_FIELDS of the report. The states are known to be equal."""
     replayed_report = drill.build_report()
     for name in COMPARED_FIELDS:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):

@@ -146,7 +146,7 @@ BLOCK_DRILL_PARTS: Final = list_attributes_with_rule(StorageRule.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
 FLOW_SETUPS: Final = ("source_setups", "stream_setups")
-"""Lists of setups in the flow. Snapshots treat them like parts of the world."""
+"""Lists of source and stream setups in the flow model. Snapshots treat them like parts of the world."""
 
 PACKED_PARTS: Final = frozenset((*list_parts(FieldUse.PACK), *FLOW_SETUPS))
 """Parts with an entry per database. Nearly all these entries differ between distant snapshots."""
@@ -257,7 +257,10 @@ def measure_lengths(drill: DrillState) -> HistoryLengths:
 
 
 def attach_history(drill: State, history_source: State, lengths: HistoryLengths) -> None:
-    """Give *drill* the beginning of the history of *history_source*. Both can then be extended independently."""
+    """Give *drill* the beginning of the history of *history_source*, up to *lengths*.
+
+    Both drills can then be extended independently.
+    """
     for name, length in zip(LOG_ATTRIBUTES, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.copy_first(lengths.events)

@@ -1,4 +1,4 @@
-"""Story of a drill and its tasks: injects, goals, questions, hints and the solution."""
+"""Schema of the tasks of a drill: timeline, goals, questions, hints, solution and scoring rules."""
 
 from typing import Annotated, Final, Literal
 
@@ -458,7 +458,7 @@ class Scenario(ScenarioTable):
 
     @property
     def server_names(self) -> tuple[str, ...]:
-        """Return the instances of SQL Server, including failover cluster instances."""
+        """Return the names of all SQL Server instances, including failover cluster instances."""
         return (*(s.name for s in self.servers if s.sql), *(i.name for i in self.instances))
 
     @property
@@ -481,7 +481,7 @@ JsonSchema = JsonSchemaValue
 
 
 def build_schema() -> JsonSchema:
-    """Return the JSON Schema of a scenario file, for editors; `name` is optional there."""
+    """Return the JSON Schema of a scenario file for editors, in which `name` is optional."""
     json_schema = Scenario.model_json_schema(by_alias=True)
     required = [key for key in json_schema["required"] if key != "name"]
     allowed = {key: _allow_variant(part) for key, part in json_schema.items()}

@@ -1,4 +1,4 @@
-"""Start world of a scenario file: servers, links, databases, sessions, clients."""
+"""Schema of the start of a scenario: servers, links, databases, sessions, clients, clusters and settings."""
 
 import re
 import unicodedata
@@ -80,7 +80,7 @@ pattern without dots.
 
 
 def _check_start_time(text: str) -> str:
-    """Reject invalid times, and years that are too near the limits of a calendar for the times of a drill."""
+    """Reject invalid times, and years outside 1990 to 2100, so that a drill never exceeds the calendar."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
