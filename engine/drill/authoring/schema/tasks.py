@@ -30,7 +30,7 @@ from engine.drill.authoring.schema.world import (
 
 
 class Inject(ScenarioTable):
-    """[[timeline]]: an input line of the scenario at a time, in a window, or when a condition is met."""
+    """[[timeline]]: an input line that the scenario applies at a time, in a time window, or on a condition."""
 
     do: Text
     """Input line, such as `power-off SERVER_A`."""
@@ -71,9 +71,9 @@ class Goal(ScenarioTable):
     hold: Duration = 0.0
     """Time for which the condition must be met."""
     within: Duration | None = None
-    """Deadline since the start. After it, the goal is missed."""
+    """Deadline, counted from the start of the drill. The goal is missed if it is not met by then."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for goals."""
+    """Weight of this goal among the goals of the drill."""
 
 
 class ForbiddenState(ScenarioTable):
@@ -92,7 +92,7 @@ class ForbiddenState(ScenarioTable):
 
 
 class AlternativeAnswer(ScenarioTable):
-    """[[question.instead]]: the correct choices, with an explanation, if the run took another course."""
+    """[[question.instead]]: correct choices and explanation for runs in which the condition `when` is met."""
 
     when: Condition
     """Condition for this answer, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
@@ -121,7 +121,7 @@ class TimedQuestion(ScenarioTable):
 
 
 class Question(TimedQuestion):
-    """[[question]]: a question about the events, asked at a time, answered once and explained after the drill."""
+    """[[question]]: a question about past events, answered once and explained after the drill."""
 
     within: Duration | None = None
     """Time limit for the answer. None: until the end."""
@@ -134,7 +134,7 @@ class Question(TimedQuestion):
     instead: Annotated[tuple[AlternativeAnswer, ...], Field(strict=False, max_length=8)] = ()
     """Other correct answers for other outcomes of the run. The first entry with a met condition counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for diagnosis."""
+    """Weight of this question among the questions of the drill."""
     pause: bool = False
     """The clock is paused until the question is answered."""
 
@@ -168,7 +168,7 @@ class Prediction(TimedQuestion):
     why: Text
     """Explanation, shown after the drill."""
     weight: float = Field(default=1.0, gt=0, le=100)
-    """Weight in the points for predictions."""
+    """Weight of this prediction among the predictions of the drill."""
     pause: bool = True
     """The clock is paused until the question is answered."""
 
@@ -179,11 +179,11 @@ class Prediction(TimedQuestion):
 
 
 RoleSight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
-"""Parts of the world that a team role can see, in addition to its own actions, their results, and calls to it."""
+"""Data that a team role can see. Each role also sees its own actions, their results, and calls to it."""
 
 
 class RoleSpec(ScenarioTable):
-    """[[role]]: a person in the drill and this person's knowledge. A team member can play a role with a key."""
+    """[[role]]: a person in the drill, with knowledge and goals. A `key` makes it a role for a team member."""
 
     name: Line
     """Name or function of the person."""
@@ -194,8 +194,9 @@ class RoleSpec(ScenarioTable):
     servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
     """Servers that the role can see."""
     sees: Annotated[tuple[RoleSight, ...], Field(strict=False, max_length=20)] = ()
-    """Visible data of these servers: power, databases, errorlog, links, queues. Also: clients, goals, acts and
-    calls of other roles."""
+    """Visible data of the servers: power, databases, errorlog, links, queues. Also: clients, goals, and acts
+    and calls of other roles.
+    """
     does: Annotated[tuple[Line, ...], Field(strict=False, max_length=100)] = ()
     """First words of the input lines that the role may use: `plug-cable`, or `sql SERVER_A`."""
 
@@ -216,11 +217,12 @@ class Hint(ScenarioTable):
 
 
 class SolutionStep(ScenarioTable):
-    """[[solution]]: an input line with its time (`95 …`, or `+5 …` after the previous step or the condition)."""
+    """[[solution]]: an input line of the reference solution, with its time (`95 …` or `+5 …`)."""
 
     do: Text
-    """Input line with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or the
-    condition."""
+    """Input line with its time: `95 power-on SERVER_A` at 95 s, `+5 …` 5 s after the previous step or after
+    `when` is met.
+    """
     when: Condition | None = None
     """Condition that the step waits for."""
     why: Line
@@ -264,7 +266,7 @@ class DowntimeRule(RubricRule):
 
     kind: Literal["downtime"]
     database: Name | None = None
-    """None: all databases together."""
+    """Database whose downtime counts. None: all databases together."""
     target: Duration
     """Full points up to this value."""
     limit: Duration
@@ -272,11 +274,11 @@ class DowntimeRule(RubricRule):
 
 
 class UnprotectedRule(RubricRule):
-    """Time without a synchronized mirror: points as for downtime."""
+    """Time without a synchronized mirror: full points to a target, none after a limit, linear in between."""
 
     kind: Literal["exposed"]
     database: Name | None = None
-    """None: all databases together."""
+    """Database whose unprotected time counts. None: all databases together."""
     target: Duration
     """Full points up to this value."""
     limit: Duration
@@ -284,15 +286,15 @@ class UnprotectedRule(RubricRule):
 
 
 class LostTransactionsRule(RubricRule):
-    """Committed transactions lost: points as for downtime."""
+    """Lost committed transactions: full points up to a target, none after a limit, linear in between."""
 
     kind: Literal["lost_transactions"]
     database: Name | None = None
-    """None: all databases together."""
+    """Database whose lost transactions count. None: all databases together."""
     target: int = Field(default=0, ge=0, lt=2**63)
     """Full points up to this number of lost transactions."""
     limit: int = Field(ge=1, lt=2**63)
-    """Number of lost transactions from which the rule gives no points."""
+    """Number of lost transactions at or above which the rule gives no points."""
 
 
 class ConditionRule(RubricRule):
@@ -338,7 +340,7 @@ class StatusRule(RubricRule):
 
 
 class ScoredAction(ScenarioTable):
-    """[[rubric.price]]: an action that costs points of the conduct rule, once."""
+    """[[rubric.price]]: an action for which the conduct rule deducts points once."""
 
     when: Condition
     """Condition that detects the action, such as `ran "SET PARTNER OFF"`."""

@@ -126,7 +126,7 @@ Points = Annotated[float, Field(ge=0, le=100)]
 Port = Annotated[int, Field(ge=1, le=65_535)]
 TraceFlag = Annotated[int, Field(ge=1, le=99_999)]
 SizeMb = Annotated[float, Field(ge=1, le=100_000_000)]
-"""Size of a file in MB, from 1 MB to 100 TB: six times the 16 TB that a file of the product may have."""
+"""Size of a file in MB, from 1 MB to 100 TB. SQL Server itself allows 16 TB for a file."""
 
 
 _POOL_SCHEMA: Final = {"type": "array", "items": {"type": ["string", "number"]}, "minItems": 2}
@@ -179,7 +179,7 @@ class EndpointSpec(ScenarioTable):
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
     """PARTNER, WITNESS, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
-    """Encryption required of the other endpoint. REQUIRED and DISABLED are incompatible."""
+    """ENCRYPTION option. An endpoint with REQUIRED cannot connect to an endpoint with DISABLED."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False)] = ()
     """Algorithms in order of preference. Both endpoints need one in common. Empty: RC4 before SQL
     Server 2016, AES from 2016 on."""
@@ -200,9 +200,9 @@ class ServerSpec(ScenarioTable):
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
     """Edition. Standard supports only safety FULL. Workgroup and Express can only be a witness."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Processor cores. None: the number of cores of the hardware."""
+    """Number of processor cores. None: as in the hardware profile in `site`."""
     site: Line = "nec"
-    """Hardware: disks, processors and network as described in one of the publications."""
+    """Hardware profile: disks, processors and network as described in one of the publications."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
@@ -214,7 +214,7 @@ class ServerSpec(ScenarioTable):
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
     """TCP ports that the firewall blocks at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
+    """Databases with the usual, enabled jobs on this server: log backup, index maintenance, nightly load."""
     endpoint: EndpointSpec = EndpointSpec()
     """Database mirroring endpoint of the instance."""
 
@@ -256,7 +256,7 @@ class DatabaseSpec(ScenarioTable):
     log_max_mb: SizeMb = 40_960.0
     """Maximum size of the log file."""
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
-    """A mirrored database needs FULL."""
+    """Recovery model. A mirrored database needs FULL."""
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
     """Compressed size of the log stream as a share: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
@@ -279,7 +279,7 @@ class SessionSpec(ScenarioTable):
     """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
-    """Database of the session. For a table with a count, specify the first name. Each database gets its own session."""
+    """Database of the session. With a `count`, specify the first name. Each database gets its own session."""
     principal: Name
     """Server with the principal role at the start."""
     mirror: Name
@@ -323,8 +323,7 @@ class ClientSpec(ScenarioTable):
         "tedious",
         "freetds",
     ] = ""
-    """Client driver, as measured (engine/protocol/drivers.py). Empty: as described in the documentation of
-    mirroring."""
+    """Client driver, as measured (engine/protocol/drivers.py). Empty: as in the documentation of mirroring."""
     command_timeout_s: float | None = Field(default=None, ge=0, le=3600)
     """Command timeout. 0: no timeout, so TCP decides. None: the default of the driver."""
     reconnects: bool = True
@@ -347,7 +346,7 @@ class SettingsSpec(ScenarioTable):
     """[settings]: behavior that the documentation does not define."""
 
     auto_failover_after_witness_cut: bool = True
-    """True if automatic failover also occurs after the link between principal and witness was cut first."""
+    """True if automatic failover is possible even after the link between principal and witness was cut."""
     resume_on_mirror: bool = True
     """True if SET PARTNER RESUME is also accepted on the mirror."""
     witness_off_on_mirror: bool = True
@@ -355,7 +354,7 @@ class SettingsSpec(ScenarioTable):
     boot_s: float = Field(default=60.0, ge=0, le=3600)
     """Time from power on to the start of SQL Server."""
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)
-    """Start time of the service."""
+    """Duration of a start of the SQL Server service."""
     start_time: (
         Annotated[
             str,
@@ -371,7 +370,7 @@ class SettingsSpec(ScenarioTable):
 # --- failover clusters, availability groups and failover cluster instances of a scenario's start world ----
 
 Subnet = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]
-"""The first three numbers of its addresses."""
+"""Subnet, given by the first three numbers of its addresses, such as 10.0.1."""
 
 Address = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}$")]
 
@@ -427,7 +426,7 @@ class AvailabilityGroupSpec(ScenarioTable):
     name: Name
     """Name of the availability group and of its cluster role."""
     databases: Annotated[tuple[Name, ...], Field(strict=False, max_length=100)]
-    """Availability databases. For a table with a count, the first name includes all."""
+    """Availability databases. With a `count`, the first name of a [[database]] table includes all."""
     primary: Name
     """Instance with the primary replica at the start."""
     replicas: Annotated[
