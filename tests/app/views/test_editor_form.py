@@ -347,7 +347,7 @@ def test_empty_field_shows_the_schemas_default_text(form: RecordingForm) -> None
     select_section(form, "server")
     line = form.page.rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
-    assert line.placeholderText() == "the number of cores of the hardware"
+    assert line.placeholderText() == "the number of the hardware profile"
 
 
 def test_nested_table_is_created_and_removed_with_its_last_key(form: RecordingForm) -> None:
@@ -458,7 +458,7 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
         (
             schema.ServerSpec,
             "cores",
-            ("From 1 to 256.", "Left empty: the number of cores of the hardware."),
+            ("From 1 to 256.", "Left empty: the number of the hardware profile."),
         ),
         (schema.ServerSpec, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),

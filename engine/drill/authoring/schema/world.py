@@ -200,7 +200,7 @@ class ServerSpec(ScenarioTable):
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
     """Edition. Standard supports only safety FULL. Workgroup and Express can only be a witness."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Number of processor cores. None: as in the hardware profile in `site`."""
+    """Number of processor cores. None: the number of the hardware profile."""
     site: Line = "nec"
     """Hardware profile: disks, processors and network as described in one of the publications."""
     domain: Name = "CORP"
