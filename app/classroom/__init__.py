@@ -1,9 +1,10 @@
-"""Class: a host keeps the log of every seat and replays it. Seats connect to the host.
+"""Classes with several participants: seats connect to a host, which keeps and replays the log of each seat.
 
 Exports prove the results.
 
-A seat is a scenario, a seed and its log of actions. The host computes everything on the class dashboard from
-these. No Qt.
+A seat is defined by a scenario, a seed and its log of actions. From these, the host computes everything on
+the
+class dashboard. No Qt.
 
 Guarantees
     A score is the result of the host's own replay; no seat can report one. An input that the host has

@@ -53,7 +53,7 @@ class Admission:
         self._rate_limiter = RateLimiter(time.monotonic)
 
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
-        """Return the seat that owns the token of *request*. A first Join creates it.
+        """Return the seat that owns the token of *request*. A `Join` with a new token creates a seat.
 
         Raises RequestRefusedError.
         """
@@ -76,7 +76,10 @@ class Admission:
         return await self._find_or_create_seat(token_hash, request.name, request.consent)
 
     def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
-        """Build the welcome for a test seat. The seat is not recorded. Raises RequestRefusedError."""
+        """Build the welcome message for a test seat, which is not recorded.
+
+        *secret*: secret of the join code. Raises RequestRefusedError.
+        """
         self._require_allowed_rate(address)
         self._check_secret(secret, address)
         return build_welcome(self._assignment, UNASSIGNED_SEAT, state=self._class.state)
@@ -156,7 +159,9 @@ class Admission:
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
         """Return a seat that only the record contains, or None.
 
-        Another host admitted such a seat, or the answer of the database was lost.
+        Another host admitted such a seat, or the reply of the database was lost. *find*: lookup function of
+        the
+        record for *key*.
         """
         seat = await self._writer.read(find, key)
         return None if seat is None else self._seats.setdefault(seat.id, build_seat_state(seat, 0))

@@ -19,7 +19,7 @@ AMBIGUOUS_NAME_REPLACEMENT: Final = "somebody"
 
 
 def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> NameReplacements:
-    """Return the replacements for seat names (by number) and group names.
+    """Return the replacements for the names of people and groups. *people*: number of a seat -> name.
 
     Terms that occur in *scenario* are not replaced.
     """

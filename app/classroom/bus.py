@@ -50,7 +50,7 @@ class SeatNews(SeatStatus, frozen=True, kw_only=True):
     acknowledged: int
     connected: bool
     visit: int
-    """Number of the seat's connection. The connection with the highest number counts."""
+    """Number of the seat's connection. If two hosts report a seat, the highest number is valid."""
 
 
 class HostMessage(WireMessage, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class HostMessage(WireMessage, frozen=True, kw_only=True):
 
 
 class SeatChanges(HostMessage, frozen=True, tag="seats"):
-    """Changes at seats of a host. A message without seats only shows that the host is alive."""
+    """Message with the changed seats of a host. Without seats, it only shows that the host is alive."""
 
     seats: tuple[SeatNews, ...] = ()
     looks: tuple[int, ...] = ()
@@ -83,7 +83,7 @@ class HandLoweredNews(HostMessage, frozen=True, tag="lowered"):
 
 
 class RunShownNews(HostMessage, frozen=True, tag="shown"):
-    """Message that the run of a seat is shown to all seats, or that the shared replay has ended."""
+    """Message that all seats are shown the runs of one or two seats, or that the shared replay has ended."""
 
     show: ShowRuns
 
@@ -148,7 +148,11 @@ class MessageBus:
                 await asyncio.wait_for(self._client.close(), RECONNECT_INTERVAL_S)
 
     async def _open(self, stream: JetStreamContext) -> None:
-        """Open the stream, or create it if it does not exist, and continue at this host's position."""
+        """Open the stream, or create it if it does not exist.
+
+        A new host begins with the next message. A returning host continues after the last message that it has
+        read.
+        """
         from nats.js.api import StreamConfig
 
         info = await stream.add_stream(

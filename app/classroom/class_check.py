@@ -96,7 +96,7 @@ async def _check_test_seat(invitation: Invitation) -> ClassCheckResult:
 
 
 async def _check_discovery(invitation: Invitation) -> ClassCheckResult:
-    """Search the network for the class with only the fingerprint of its code."""
+    """Search the network for the class with only the fingerprint from its join code."""
     if not discovery.is_installed():
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return ClassCheckResult(text, None)

@@ -51,11 +51,11 @@ QUESTION_COLUMNS: Final = (
 )
 """Columns of the questions, named as in the report of a run.
 
-A cell is empty if it is missing or must stay hidden.
+A cell is empty if its value is missing or must stay hidden.
 """
 SEATS_FOLDER: Final = "seats/"
 PART_FOLDER_PREFIX: Final = "part-"
-"""Prefix of the folder that an archive has for each part after the first."""
+"""Prefix of the names of folders in an archive: one folder for each class part after the first."""
 ARCHIVE_BYTES_MAX: Final = 500_000_000
 """Maximum size of an archive in bytes, compressed and expanded."""
 ARCHIVE_MEMBERS_MAX: Final = 10_000
@@ -310,7 +310,10 @@ def _read_part(
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: int | None = None) -> bytes:
-    """Return the content of *member*, expanded in portions. Raises ValueError if it is larger than allowed."""
+    """Return the content of *member*, expanded in portions.
+
+    Raises ValueError if it is larger than MEMBER_BYTES_MAX or has more than *lines_max* lines.
+    """
     data, lines = bytearray(), 0
     with archive.open(member) as member_file:
         while portion := member_file.read(CHUNK_BYTES):

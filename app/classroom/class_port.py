@@ -61,7 +61,10 @@ class ClassPort(socket.socket):
         return connection, address
 
     def remove_joining(self, number: int) -> None:
-        """Stop counting a connection as joining, because a seat or console owns it now, or because it is closed."""
+        """Stop counting the connection with file descriptor *number* as joining.
+
+        Either a seat or console owns it now, or it is closed.
+        """
         self.joining.pop(number, None)
 
     def _close_oldest_connection(self) -> None:

@@ -64,7 +64,7 @@ _FIELD_CONVERTERS: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
-"""Field of a command -> function that converts its text. Fields that stay text are missing."""
+"""Field of a command -> function that converts its text. Fields that stay text are not listed."""
 
 
 class HostUnavailableError(Exception):
@@ -105,7 +105,10 @@ def parse_request(line: str) -> ClassRequest:
 
 
 def parse_requests(line: str) -> list[ClassRequest]:
-    """Parse a line into requests. A log is handed in by several messages. Raises ConsoleCommandError."""
+    """Parse a line into requests. A line that hands in a log becomes several requests.
+
+    Raises ConsoleCommandError.
+    """
     file = _HAND_IN_PATTERN.fullmatch(line)
     if file is None:
         return [parse_request(line)]
@@ -140,9 +143,9 @@ def _parse_ticks(text: str) -> int:
 
 @asynccontextmanager
 async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnection]:
-    """Connect a console to a host of *the_class*, on this computer or at its last address.
+    """Connect a console to a host of *the_class*, at the addresses from the record of the class.
 
-    Raises HostUnavailableError.
+    A host that listens on all addresses is reached on this computer. Raises HostUnavailableError.
     """
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:

@@ -268,7 +268,10 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
 
 
 def _analyze_regret(drill: Drill, seconds: float) -> RegretAnalysis | None:
-    """Return the regret analysis, or None without a score or if the analysis takes longer than *seconds*."""
+    """Return the regret analysis of a run.
+
+    None if the run has no score, or if the analysis takes longer than *seconds* of wall time.
+    """
     if not drill.scenario.scored:
         return None
     slices, deadline = (
@@ -410,7 +413,7 @@ def _parse_inputs(entries: Iterable[LogEntry]) -> Iterator[Input]:
 
 
 def _is_action(input_: Input) -> bool:
-    """Return whether *item* is an action, not an inspection, a remark or the end of the run."""
+    """Return whether *input_* is an action, not an inspection, a remark or the end of the run."""
     return input_.verb not in REMARK_VERBS | {"finish"} and not is_inspection(input_)
 
 

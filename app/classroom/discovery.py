@@ -1,7 +1,7 @@
-"""Discovery of a class on the network (mDNS, RFC 6762) by the fingerprint in its code. Needs the package zeroconf.
+"""Discovery of a class on the network (mDNS, RFC 6762) by the fingerprint in its join code.
 
-A seat still checks the certificate of the host that answers, so a wrong answer cannot mislead it. The
-fingerprint is public.
+Needs the package zeroconf. A seat still checks the certificate of the host that answers, so a wrong answer
+cannot mislead it. The fingerprint is public.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from app.classroom.join_code import format_address
 
 MDNS_SERVICE_TYPE: Final = "_mirrordrill._tcp.local."
 SEARCH_TIMEOUT_S: Final = 3.0
-"""Maximum wall time of a search. Assumed: three queries of RFC 6762, 5.2."""
+"""Maximum wall time of a search. Assumed: enough for three queries [RFC 6762, 5.2]."""
 QUERY_TIMEOUT_MS: Final = 700
 """Time limit of one query. Assumed."""
 
@@ -68,7 +68,8 @@ async def find_addresses(fingerprint: str) -> list[str]:
     """Return HOST:PORT of the addresses of the class as soon as any is known; empty if no host answers.
 
     The addresses are read from the cache after each query, because the reply object omits addresses that
-    arrived before the host name. The browser also finds a service that was renamed.
+    arrived before the host name. The service browser of zeroconf also finds a service that was
+    renamed.
     """
     from zeroconf import Error, IPVersion
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf

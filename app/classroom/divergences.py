@@ -46,14 +46,14 @@ class DivergenceChoice(Struct, frozen=True):
     """Description of the action; empty if the seats waited."""
     seats: tuple[int, ...]
     mean_score: float
-    """Mean final score of these seats."""
+    """Mean final score of the seats with this choice."""
 
 
 class ClassDivergence(Struct, frozen=True):
-    """Time until which all its seats had acted alike, with the choices that they made then."""
+    """Divergence: seats that had acted alike made different choices."""
 
     tick: Tick
-    """Time of the first of these actions."""
+    """Time of the earliest action among the choices."""
     choices: tuple[DivergenceChoice, ...]
     """Choices, best first."""
 

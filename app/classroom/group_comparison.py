@@ -60,7 +60,10 @@ class GroupComparison(Struct, frozen=True):
     standardised: float | None
     """Difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without a variance."""
     p_value: float
-    """Share of random divisions whose difference is at least as large, in either direction."""
+    """Share of random divisions into groups whose difference is at least as large as the actual one.
+
+    Both directions count.
+    """
 
 
 def read_person_scores(
@@ -214,7 +217,7 @@ def _compare_measure(
 
 
 def _estimate_p_value(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """Return the share of random divisions with at least the actual difference.
+    """Return the share of random divisions into groups with at least the actual difference.
 
     The actual division counts as one of them [Phipson and Smyth 2010].
     """

@@ -82,7 +82,7 @@ class GuiSeat:
     def change_phase(self, event: SeatEvent) -> None:
         """Change the phase of the seat by *event*.
 
-        Unless recording ends, the phase also depends on the connection: LIVE or OFFLINE.
+        The connection then decides between LIVE and OFFLINE, unless *event* ends recording.
         """
         self.phase = get_next_phase(self.phase, event)
         if event is not SeatEvent.END:
@@ -114,7 +114,10 @@ class GuiSeat:
         return self._history, inputs, tick
 
     def _answer_missed_instructions(self, welcome: SeatWelcome, tick: Tick) -> None:
-        """Log the instructions that were due after *tick*, each at its own time, because the run skips that time."""
+        """Log the instructions of *welcome* that are due from *tick* on, each at its own time.
+
+        The run does not play this time.
+        """
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:
                 line = event.text if event.what == INJECT else ""
@@ -124,7 +127,7 @@ class GuiSeat:
                     self.missed_messages.append(event)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
-        """Return a new run at its start, and its inputs before *tick*."""
+        """Return a new run at its start, and the inputs before *tick* that it must repeat."""
         self.change_phase(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))

@@ -259,7 +259,10 @@ class ClassHost:
         seat.answered = list_settled_instructions(log, self._instructions.select_for_seat(seat))
 
     async def _read_stored_entries(self, seat: SeatState) -> None:
-        """Read new stored entries of this seat, written by another host or by an earlier write without an answer."""
+        """Read entries of *seat* that the record contains but this host does not know.
+
+        Another host wrote them, or this host wrote them and the reply of the database was lost.
+        """
         async with seat.write_lock:
             self._update_after_stored_entries(
                 seat, await self._writer.read(self._record.read_entries, seat.number, seat.acknowledged + 1)
@@ -296,7 +299,10 @@ class ClassHost:
             await self._writer.write_entries(seat.number, new)
 
     def _update_after_write(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
-        """Update the state of seats after a write of *seats* and *logs*: number of a seat -> its new entries."""
+        """Update the state of the host after *seats* and *logs* were written to disk.
+
+        *logs*: number of a seat -> its new entries.
+        """
         for seat in seats:
             self._seats.setdefault(seat.id, build_seat_state(seat))
         for number, new in logs.items():

@@ -1,6 +1,8 @@
-"""Connection of a seat to its host, in its own thread. It reconnects after every failure and sends missing entries.
+"""Connection of a seat to its host, in its own thread.
 
-Without a network, the connection creates the welcome itself, and the log is handed in as a file.
+It reconnects after every failure and sends missing entries. Without a network, the connection itself creates
+the
+welcome message of the host, and the log is handed in as a file.
 """
 
 import asyncio
@@ -131,7 +133,7 @@ class HostConnection(threading.Thread, Generic[IncomingMessage]):
         """Exchange messages until the connection ends."""
 
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
-        """Return the addresses in the code. Without any, stop with a refusal."""
+        """Return the addresses in the join code. If it contains none, stop with a refusal."""
         if not invitation.addresses:
             self._stop_with_refusal(tr(ADDRESS_MISSING_TEXT))
         return invitation.addresses

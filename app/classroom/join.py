@@ -63,7 +63,7 @@ def play_in_class_seat(
 ) -> ParticipationResult:
     """Play a seat of the class from its start or its last position.
 
-    If *origin* is an assignment, the seat is played without a network. Raises JoinFailedError,
+    *origin*: invitation to a class, or an assignment to play without a network. Raises JoinFailedError,
     InvalidSeatLogError.
     """
     seat_log = SeatLog(get_seat_folder(origin), name)

@@ -1,4 +1,4 @@
-"""Join code: with it a seat verifies the host that it dials, and the host verifies that the seat was invited."""
+"""Join code: proof for a seat that it reaches the right host, and for the host that the seat was invited."""
 
 import hashlib
 import re

@@ -17,7 +17,10 @@ LINE_LENGTH_MAX: Final = 65_536
 ENTRIES_MAX: Final = 20_000
 """Maximum number of entries per seat: an action every two seconds in the longest drill. Assumed."""
 LOG_LENGTH_MAX: Final = 4_000_000
-"""Maximum number of characters of all input lines of a seat, as in a file of input lines (app/cli/runs.py)."""
+"""Maximum number of characters of all input lines of a seat.
+
+The limit for a file of input lines is equal (app/cli/runs.py).
+"""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Maximum simulated time of a run in ticks: eight hours, the longest drill that a host must replay."""
 REWIND_LINE: Final = "sent-back"
@@ -70,7 +73,10 @@ def parse_entry(entry: object) -> LogEntry:
 
 
 def is_rewind(entry: LogEntry) -> bool:
-    """Return whether the entry confirms a rewind. The rewind drops the inputs from its tick on."""
+    """Return whether the entry confirms a rewind.
+
+    The rewind drops all earlier inputs from the tick of this entry on.
+    """
     return entry.line == REWIND_LINE and entry.instruction > 0
 
 
@@ -88,7 +94,7 @@ def list_effective_entries(log: Iterable[LogEntry]) -> list[LogEntry]:
 def list_answered_instructions(log: Sequence[LogEntry]) -> set[int]:
     """Return the numbers of the instructions that the run has answered.
 
-    Instructions whose answers were rewound are omitted, except rewinds.
+    If an answer was rewound, its instruction is omitted. Confirmed rewinds are always included.
     """
     rewind_instructions = {entry.instruction for entry in log if is_rewind(entry)}
     return rewind_instructions | {

@@ -54,7 +54,7 @@ async def send_message(socket: WebSocket, message: WireMessage) -> None:
 
 
 async def send_text(socket: WebSocket, text: str) -> None:
-    """Send a message. Raises WebSocketDisconnect, also if the other end does not read."""
+    """Send an encoded message. Raises WebSocketDisconnect, also if the other end does not read."""
     try:
         async with asyncio.timeout(SEND_TIMEOUT_S):
             await socket.send_text(text)

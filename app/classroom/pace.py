@@ -27,9 +27,9 @@ A longer gap is a network failure.
 
 
 PAUSED_AFTER_S: Final = 10.0
-"""Wall time without progress after which a run counts as paused. A running seat reports several times in it.
+"""Wall time without progress after which a run counts as paused.
 
-Assumed.
+A running seat reports several times within this time. Assumed.
 """
 
 
@@ -72,7 +72,7 @@ class PauseDetector:
     def record_position(self, tick: int, may_run: bool) -> bool:
         """Record the position of a seat. Return whether `is_paused` has changed.
 
-        *may_run*: True if nothing except the participant holds the run.
+        *may_run*: True if only the participant can have stopped the run.
         """
         now_s, was_paused = time.monotonic(), self.is_paused
         if tick != self._tick or not may_run:
@@ -184,9 +184,11 @@ class ClassPace:
     def plan_changes(
         self, message: requests.PaceRequest, all_seats: Sequence[PacedSeat]
     ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
-        """Return the column changes of the class, and those of some seats, that *message* requires.
+        """Return the column changes of the class, and those of seats, that *message* requires.
 
-        Raises ValueError with the reason for an impossible change.
+        Each item of the list contains changes and the seats to which they apply. Raises ValueError with the
+        reason
+        for an impossible change.
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))

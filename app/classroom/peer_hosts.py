@@ -73,7 +73,10 @@ class PeerHosts:
         return any(number in seats for seats in self._observed_by_peers.values())
 
     def process_message(self, message: BusMessage) -> set[int]:
-        """Process a message of another host. Return the seats that its consoles started or stopped observing."""
+        """Process a message of another host.
+
+        Return the numbers of the seats that consoles of the other host have started or stopped observing.
+        """
         self._last_message_s[message.host] = time.monotonic()
         if not isinstance(message, SeatChanges):
             return set()

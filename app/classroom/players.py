@@ -68,7 +68,10 @@ def play_reference(run: SeatRun, input_count: int) -> None:
 
 
 def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
-    """Return a player that applies each line as it is typed, until the run or the input ends."""
+    """Return a player that applies each line as it is typed, until the run or the input ends.
+
+    *refuse* receives the reason if a line is refused.
+    """
     input_lines: SimpleQueue[str | None] = SimpleQueue()
 
     def read_typed_lines() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Final
 
 BURST_ATTEMPTS: Final = 40
-"""Number of wrong codes that an address may try without delay: a class behind one router makes typing errors.
+"""Number of wrong codes that an address may try without delay.
 
-Assumed.
+Assumed: enough for the typing errors of a class behind one router.
 """
 ATTEMPTS_PER_S: Final = 2.0
 """Number of wrong codes per second that an address may try after the burst. Assumed."""

@@ -120,7 +120,10 @@ class ClassRecord:
     # --- the class
 
     def select_part(self, part: int) -> ClassRecord:
-        """Return this record limited to *part*. It stores no actions after the class has moved to another part."""
+        """Return this record limited to *part*.
+
+        When the class has moved to another part, the returned record refuses to store actions.
+        """
         twin = copy.copy(self)
         twin._selected_part_id = part
         return twin
@@ -225,7 +228,10 @@ class ClassRecord:
     def read_entries(
         self, seat: int, first_number: int = 1, last_number: int | None = None
     ) -> list[LogEntry]:
-        """Return the entries of a seat from *first_number* to *last_number*; None for the last entry."""
+        """Return the entries of a seat from *first_number* to *last_number*.
+
+        *last_number*: None to include the last entry.
+        """
         columns = (
             StoredLogEntry.number,
             StoredLogEntry.tick,

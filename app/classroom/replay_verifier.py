@@ -132,7 +132,7 @@ class ReplayVerifier:
 
         Return a verdict if the run is abandoned, otherwise None.
 
-        Only crashes with *was_alone* count: the worker replayed no other seat.
+        *was_alone*: True if the worker replayed no other seat. Other crashes do not count.
         """
         self._crashes[number] = self._crashes.get(number, 0) + was_alone
         if self._crashes[number] < CRASHES_MAX:

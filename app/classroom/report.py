@@ -42,7 +42,7 @@ from engine.model import Tick
 DIVERGENCES_SHOWN_MAX: Final = 10
 MISTAKES_SHOWN_MAX: Final = 15
 LOSSES_SHOWN_MAX: Final = 3
-"""Number of a seat's losses on the class page. The tables contain all losses."""
+"""Maximum number of a seat's losses of reachable points on the class page. The tables contain all losses."""
 
 CHART_WIDTH: Final = 760
 CHART_LEFT: Final = 160
@@ -53,7 +53,10 @@ DOT_RADIUS_PX: Final = 4.5
 
 
 def build_report_archive(review: ClassReview, key: str, with_names: bool, pdf: bool = False) -> bytes:
-    """Build the ZIP. *key*: ID of this class. *with_names*: True if the people of *review* may be named."""
+    """Build the ZIP with the report of a class. *key*: ID of the class. *pdf*: add the class page as PDF.
+
+    *with_names*: True if the people of *review* may be named.
+    """
     page = build_class_page(review)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
@@ -107,7 +110,10 @@ def build_class_page(review: ClassReview, links: bool = True) -> str:
 
 
 def draw_class_chart(review: ClassReview) -> str:
-    """Return an SVG with a dot per seat for points, downtime and lost transactions, with median, reference and par."""
+    """Return an SVG with a dot per seat for points, downtime and lost transactions.
+
+    Vertical lines show the median, the reference solution and par.
+    """
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
     losses = [float(seat.lost_transactions) for seat in review.seats]
@@ -325,7 +331,7 @@ def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
 
 
 def _format_accuracy(seat: SeatReview, regret_analysis: RegretAnalysis) -> str:
-    """Format the accuracy of a seat. For an unfinished run, add the time that it covers."""
+    """Format the accuracy of a seat. For an unfinished run, add the time up to which the accuracy is valid."""
     percent = formatting.format_percent(regret_analysis.accuracy / 100.0)
     if not _is_truncated(seat):
         return percent
@@ -335,7 +341,10 @@ def _format_accuracy(seat: SeatReview, regret_analysis: RegretAnalysis) -> str:
 
 
 def list_losses(seat: SeatReview, regret_analysis: RegretAnalysis) -> Iterator[str]:
-    """Yield the costliest losses of a seat in order of time, with a mark for refused commands."""
+    """Yield a text for each of the seat's costliest losses of reachable points, in order of time.
+
+    Texts about refused commands are marked.
+    """
     worst = sorted(value_curve.find_marked_segments(regret_analysis), key=lambda move: -move.regret)[
         :LOSSES_SHOWN_MAX
     ]
@@ -452,7 +461,10 @@ def _format_goals(seat: SeatReview) -> str:
 
 
 def _describe_run_end(seat: SeatReview, version: str) -> str:
-    """Describe the end of a run. *version*: program version of the seat, which affects the recorded states."""
+    """Describe how the run of a seat ended, or where its replay diverges from the log.
+
+    *version*: program version of the seat. The states of another version cannot be verified.
+    """
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
             return tr("{version}: states not verified").format(
@@ -563,7 +575,11 @@ def _get_regret_figures(regret_analysis: RegretAnalysis | None) -> tuple[float |
 def _draw_dot_row(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
-    """Yield the SVG elements of one row of the picture. Dots of equal values are stacked."""
+    """Yield the SVG elements of one row of the class chart, with a dot for each value.
+
+    Dots of equal values are stacked. *lines*: name and value of each vertical line. *top*: upper edge in
+    pixels.
+    """
     base = top + ROW_HEIGHT - 26
     yield f'<text x="{CHART_LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
     yield f'<path d="M{CHART_LEFT} {base + 6}H{CHART_WIDTH - CHART_RIGHT}" stroke="#888"/>'

@@ -40,14 +40,14 @@ from engine.localization import build_message
 from engine.model import Tick
 
 POSITION_ENTRY_TICKS: Final = 10 * TICKS_PER_S
-"""Ticks between two log entries that only report the position. It limits the age of the class dashboard.
+"""Ticks between two log entries that only report the position. It limits the age of the shown position.
 
 Assumed.
 """
 POLL_INTERVAL_S: Final = 0.1
-"""Wall time between two checks of a paced run for requests of the instructor."""
+"""Wall time that one step of a run takes if its speed is limited. Messages are read between steps."""
 STEP_TICKS: Final = 10 * TICKS_PER_S
-"""Step of a run at full speed, in ticks. It takes some milliseconds."""
+"""Step of a run at full speed, in ticks. One step takes some milliseconds to compute."""
 FROZEN_POLL_INTERVAL_S: Final = 0.05
 
 
@@ -172,7 +172,7 @@ class SeatRun:
         return drill.events[event_count:]
 
     def sleep_poll_interval(self) -> None:
-        """Wait for POLL_INTERVAL_S of wall time without advancing simulated time."""
+        """Wait for FROZEN_POLL_INTERVAL_S of wall time without advancing simulated time."""
         time.sleep(FROZEN_POLL_INTERVAL_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 

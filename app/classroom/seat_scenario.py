@@ -32,7 +32,10 @@ def build_seat_scenario_text(scenario: Scenario, mode: DrillMode) -> str:
 
 
 def strip_answers(scenario: Scenario) -> str:
-    """Return the text of *scenario* without solution, hints, notes and right answers. It produces the same world."""
+    """Return the text of *scenario* without solution, hints, notes and right answers.
+
+    A run of the returned text simulates the same events as a run of *scenario*.
+    """
     return tomlkit.dumps(_remove_answers(scenario))
 
 

@@ -86,7 +86,10 @@ class ClassMismatchError(Exception):
 
 
 def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -> list[ClassPart]:
-    """Create the parts of a new class, with one join code and certificate. *text*: text of the plan."""
+    """Create the parts of a new class, with one join code and certificate.
+
+    *text*: text of the plan. *load*: function that loads a scenario by name or path.
+    """
     certificate_text, key = certificate.create_certificate()
     code, secret = (
         create_secret() + compute_fingerprint(certificate.convert_to_der(certificate_text)),

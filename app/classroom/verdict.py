@@ -179,12 +179,15 @@ class LogReplay:
             self._adopt_replay((yield from self._replay(self._log)))
 
     def _rewind(self, tick: int) -> Iterator[None]:
-        """Rewind to *tick*, before the inputs of that tick. A recorded divergence is kept."""
+        """Rewind to the state before the inputs of *tick*. A recorded divergence is kept."""
         self._adopt_replay((yield from self._replay([act for act in self._log if act.tick < tick])))
         self._rewind_count += 1
 
     def _replay(self, log: Iterable[LogEntry]) -> Generator[None, None, LogReplay]:
-        """Replay the entries of *log* in a new run, with the remaining budget."""
+        """Replay the entries of *log* in a new run.
+
+        The run may use only the rest of the budget of processor time and errors.
+        """
         before = LogReplay(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
         )

@@ -69,7 +69,7 @@ class QueuedReplay:
         self._entries.extend(entries)
 
     def play_turn(self) -> bool:
-        """Play for at most one turn. Return True if all entries are played."""
+        """Play for at most TIME_SLICE_S of processor time. Return True if all entries are played."""
         end_s = time.thread_time() + TIME_SLICE_S
         return all(time.thread_time() <= end_s for _ in self._slices)
 
@@ -104,9 +104,9 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
 def _replay_seats(
     logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int]
 ) -> dict[int, LogVerdict | None]:
-    """Replay new entries of *logs* and of *unfinished* seats, for one turn each. Return the verdicts by seat.
+    """Replay new entries of *logs* and of *unfinished* seats, for one time slice each.
 
-    Runs in a worker. The verdict is None if the run needs another turn.
+    Runs in a worker. Return the verdicts by seat. A verdict is None if the run needs another time slice.
     """
     global _is_playing
     _record_progress()
@@ -201,11 +201,11 @@ class WorkerPool:
     async def replay(
         self, worker: int, logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int] = ()
     ) -> dict[int, LogVerdict | None] | None:
-        """Replay new entries of a worker's seats, for one turn each. Return the verdicts by seat.
+        """Replay new entries of a worker's seats, one time slice each. Return the verdicts by seat.
 
-        A verdict is None if the run needs another turn. Pass that seat in *unfinished* of the next call. A
-        seat is missing if the worker needs its complete log. The result is None if the worker process has
-        ended.
+        A verdict is None if the run needs another time slice. Pass that seat in *unfinished* of the next
+        call. A seat
+        is missing if the worker needs its complete log. The result is None if the worker process has ended.
         """
         pool = self._pools.get(worker)
         if pool is None:
@@ -221,10 +221,9 @@ class WorkerPool:
     async def compute_reachable_points(
         self, worker: int, seat: int
     ) -> tuple[tuple[float, float] | None, bool]:
-        """Return the value of a seat's run, and whether the worker process has ended.
+        """Return the reachable points of a seat's run, and whether the worker process has ended.
 
-        The value is the position of the run in seconds and the points that are reachable there, or None if
-        unknown.
+        First item: time of the run in seconds and the points that are reachable then, or None if unknown.
         """
         pool = self._pools.get(worker)
         if pool is None:

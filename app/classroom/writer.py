@@ -100,7 +100,7 @@ class RecordWriter:
         await future
 
     async def write_periodically(self) -> None:
-        """Write all waiting seats and entries in one transaction, forever."""
+        """Write waiting seats and entries forever. Each transaction contains all that are waiting."""
         while True:
             await self._to_do.wait()
             self._to_do.clear()

@@ -1,7 +1,8 @@
-"""Results of a class for a learning record store (LRS): one xAPI 1.0.3 statement per seat, and a cmi5 package.
+"""Results of a class for a learning record store (LRS): xAPI 1.0.3 statements, and a cmi5 package.
 
-Names are omitted unless they are requested. An account is then the number of a seat of this class. The record
-contains no wall time, so a statement has no timestamp. The LRS adds the time of storage.
+There is one statement per seat. By default, an account is the number of a seat. Names are included only on
+request. A statement has no timestamp, because the record contains no wall time. The LRS adds the time of
+storage.
 """
 
 import io

@@ -77,7 +77,8 @@ def _show_fallback(window: MainWindow) -> None:
 def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
     """Open the learner's profile and add it to *profiles*. *at_the_end* closes it.
 
-    Return None to play without a profile. Raises StartCanceledError if the user declines that.
+    Return None to play without a profile. Raises StartCanceledError if the user declines to play
+    without a profile.
     """
     from app.storage import StorageError, open_profile  # late import, because it loads the database layer
 

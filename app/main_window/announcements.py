@@ -26,7 +26,7 @@ Later events are announced together.
 
 
 class Announcer(WindowPart):
-    """Announcer of session events. It does nothing while no screen reader runs."""
+    """Announcer of the events of a run. It does nothing while no screen reader runs."""
 
     message_ready = Signal(str)
     """Signal with the announced text."""

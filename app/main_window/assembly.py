@@ -162,7 +162,7 @@ class WindowAssembler(QObject):
     # --- parts ------------------------------------------------------------------------------------------------
 
     def _make_desk(self) -> Iterator[None]:
-        """Create the page, and then one view per step."""
+        """Create the page of the desk, and then one view per step."""
         self._desk = desk = Desk()
         self._desk_page = DeskPage(desk, self._actions.by_name)
         self._pages.addWidget(self._desk_page)
@@ -484,9 +484,9 @@ class WindowAssembler(QObject):
             self._window.menus[title].menuAction().setEnabled(on_desk)
 
     def _show_command_line(self, visible: bool = True) -> None:
-        """Show command line and run facts.
+        """Show or hide the command line and the run facts.
 
-        This precedes the display of the desk, so that its panels keep their sizes.
+        They appear before the desk, so that the panels of the desk keep their sizes.
         """
         self._run_facts.setVisible(visible)
         self._input_line.setVisible(visible)
@@ -534,7 +534,10 @@ class WindowAssembler(QObject):
         return self._teams
 
     def _find_close_question(self) -> str:
-        """Return the key of the confirmation before the window closes with a hosted class or team, or an empty text."""
+        """Return the key of the question to ask before the window closes.
+
+        The key is empty if the window hosts neither a class nor a team.
+        """
         if self._classes is not None and self._classes.is_hosting:
             return "quit_class"
         return "quit_team" if self._teams is not None and self._teams.is_hosting else ""
@@ -587,7 +590,10 @@ class WindowAssembler(QObject):
 
 
 def _add_menu_entry(menu: QMenu, text: str, callback: Callable[[], object]) -> QAction:
-    """Add a menu entry without an action name and key. The palette also finds its English text."""
+    """Add a menu entry that is no named action and has no shortcut.
+
+    The command palette also finds the entry by its English text.
+    """
     action = menu.addAction(tr(text), callback)
     action.setProperty(SEARCH_WORDS_PROPERTY, text.replace("&", ""))
     return action

@@ -1,4 +1,7 @@
-"""Classes of the window: it hosts a class with the instructor station in another window, or joins a class."""
+"""Class features of the main window: host a class, or join a class.
+
+The instructor station of a hosted class is another window.
+"""
 
 import json
 import sys
@@ -67,7 +70,7 @@ TEST_PARTS_TOML: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in PART_KIND_NAMES
 )
-"""Plan text of a lesson with tests before it, after it, and some weeks later."""
+"""Parts of a lesson plan: a lesson, with tests before it, after it, and some weeks later."""
 NO_SEAT_TEXT: Final = mark("You are not in a class.")
 PROCESS_END_TIMEOUT_MS: Final = 4_000
 """Maximum time in which a host process must end before it is killed."""
@@ -280,7 +283,7 @@ class ClassController(QObject):
                 self._update_seat_view(update)
 
     def _show_class(self, station: InstructorStation) -> None:
-        """Show the drill in the instructor station, with the input lines that it offers as injects."""
+        """Show the drill in *station*, with the input lines that the station offers as injects."""
         try:
             with closing(ClassRecord(str(self._database), create=False)) as record:
                 part, prepared = record.read_class(), record.read_instructions()
@@ -324,7 +327,10 @@ class ClassController(QObject):
         self.station.replay.show_runs(runs)
 
     def _show_divergences(self, divergences: Sequence[ReplayMoment]) -> None:
-        """Show the times at which seats diverged: the best choice, and the most frequent other choice."""
+        """Show the times at which seats made different choices.
+
+        The text names the best choice and the most frequent other choice.
+        """
         if self.station is None or self.station.replay is None:
             return
         targets = []

@@ -50,7 +50,7 @@ def offer_class_return(
     host_class: Callable[[Path], object],
     join_class: Callable[[], object],
 ) -> None:
-    """Offer to reopen the class that this window hosted, or else to return to its seat."""
+    """Offer to reopen the class that this window hosted, or else to return to the seat that was left last."""
     database = Path(store.get(settings.HOSTED_CLASS_DATABASE))
     if database.is_file() and (description := _describe_class(database)):
         notice.show_offer(description, tr("Continue your class"), lambda: host_class(database))

@@ -60,7 +60,7 @@ CONFIRMED_ACTIONS: Final = {
 """Actions of the window that need a confirmation during a run -> key in CONFIRMATION_TEXTS."""
 
 CONFIRMED_VERBS: Final = {"finish": "finish", "hint": "hint"}
-"""Verbs of input lines from panels that need a confirmation -> key in CONFIRMATION_TEXTS.
+"""Verbs that need a confirmation in an input line of a panel -> key in CONFIRMATION_TEXTS.
 
 Typed lines need none.
 """
@@ -188,7 +188,10 @@ class ConfirmationDialogs(QObject):
 
 
 def _get_hint_cost(drill: Drill | None, arguments: str) -> float:
-    """Return the current cost of the hint in *arguments*; 0 if hints are free or there is no further hint."""
+    """Return the current cost of the hint that `hint` with *arguments* requests.
+
+    0 if hints are free or there is no further hint.
+    """
     layer = arguments.split()[-1:] or [""]
     if drill is None or not layer[0].isdigit() or drill.find_next_hint() is None:
         return 0.0

@@ -100,7 +100,10 @@ class FinishNotice(QObject):
 
 
 REVIEW_BUDGET_S: Final = 0.02
-"""Wall time that the review may take before the page is shown, so that the page of a short run is complete."""
+"""Wall time that the review of a run may take before the debrief page is shown.
+
+The page of a short run is thus complete when it appears.
+"""
 
 
 class DebriefController(WindowPart):
@@ -460,7 +463,7 @@ class DebriefController(WindowPart):
             self._play.watch_reference(self._scenario, int(self._report["seed"]))
 
     def _start_lessons(self) -> None:
-        """Practice the mistakes of the run one by one."""
+        """Start to practice better answers to the mistakes of the run, one by one."""
         model = self._build_model()
         verdict = model.build_verdict()
         if self._drill is not None and verdict is not None and verdict.lessons:
@@ -566,7 +569,10 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 
 def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
-    """Return *recorded*, but take equal parts from *replayed*, because messages in a file exist only in English."""
+    """Return *recorded*, but take each part that is equal in both reports from *replayed*.
+
+    A file contains messages only in English. Those of *replayed* can be localized.
+    """
     report: Mapping[str, object] = replayed
     fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}
     return cast(Report, fields)

@@ -60,11 +60,14 @@ RESIZE_JUMP_MIN_PX: Final = 100
 FONT_REFRESH_FACTOR: Final = 1.0005
 """Factor of a dock's font size. It forces a new layout without a visible change."""
 TURN_TAKING_DATABASES_MIN: Final = 20
-"""Number of databases from which views update in turns at high speed, each five times a second. Our choice."""
+"""Minimum number of databases for which views update in turns at high speed, each five times a second.
+
+Our choice.
+"""
 RESTORE_TIMEOUT_MS: Final = 2_000
 """Wall time within which a window that leaves full screen has its old size again."""
 EXPLORER_WIDTH_UNITS: Final = 19.0
-"""Initial width of Object Explorer in line heights: a database name with its state in brackets."""
+"""Initial width of Object Explorer in line heights, for a database name with its state in brackets."""
 EXPLORER_HEIGHT_SHARE: Final = 0.55
 """Share of the left area's height for Object Explorer below the brief. A tree needs more lines than a text."""
 
@@ -84,9 +87,11 @@ def _make_view(dock_spec: DockSpec) -> DeskView:
 class Desk(QMainWindow):
     """Desk with the topology in the center and all other views in docks around it.
 
-    A view is created when it is first visible or needed, because most runs show half of the views. It is
-    added to a desk that is already in the window. Otherwise, Qt would visit all widgets of the desk at each
-    of the four steps from view to window.
+    A view is created when it is first visible or needed, because most runs show half of the views. The desk
+    is
+    already in the window when a view is added to it. Otherwise, Qt would visit all widgets of the desk at
+    each of
+    the four steps from view to window.
     """
 
     narrow_changed = Signal()
@@ -197,7 +202,7 @@ class Desk(QMainWindow):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_drill(self, drill: Drill) -> None:
-        """Show a run. If the user only looked at its past, hidden panels still show this run and need no update."""
+        """Show a run. If *drill* was shown last, hidden panels still show it and need no update."""
         is_shown_drill = any(shown_drill is drill for shown_drill in self._shown_drills.values())
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._apply_panel_permissions()
@@ -565,7 +570,7 @@ class Desk(QMainWindow):
             bar.ensurePolished()
 
     def restore_layout_at_size(self, state: QByteArray, size: QSize) -> None:
-        """Restore the layout *state* if the desk soon has the size *size* again."""
+        """Restore the layout *state* when the desk has the size *size* again, unless this takes too long."""
         self._pending_restore = state, size
         self._pending_restore_timer.start()
 

@@ -182,9 +182,9 @@ class RunFactsLabel(QLabel):
 
 
 class DeskConnection(WindowPart):
-    """Connection between session and views.
+    """Connection between the host session and the views.
 
-    It forwards the session's signals to the views, and their requests back.
+    It forwards signals of the session to the views, and requests of the views to the session.
     """
 
     def __init__(self, shared: SharedParts, page: DeskPage, input_line: CommandLine) -> None:
@@ -242,7 +242,7 @@ class DeskConnection(WindowPart):
         self._confirmations.confirm_input(line, self.apply_typed_input)
 
     def apply_typed_input(self, line: str) -> None:
-        """Apply a typed line, and clear the notice."""
+        """Apply a typed line, and hide the current notice."""
         self._notice.hide_notice()
         self._session.apply_input(line)
 

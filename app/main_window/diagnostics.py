@@ -16,7 +16,7 @@ from app.words.language import tr
 from engine.localization import build_message
 
 CHECK_COMMAND_ARGUMENTS: Final = ["-m", "app", "doctor", "--lines"]
-"""Arguments of the command that runs the same check in a terminal."""
+"""Arguments of the Python interpreter that runs the installation check (`mirrordrill doctor`)."""
 KILL_TIMEOUT_MS: Final = 2_000
 """Time limit for the end of a canceled check."""
 

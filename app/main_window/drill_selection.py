@@ -51,7 +51,10 @@ class DrillSelectionController(WindowPart):
         self._navigation.show_page(self._brief, scenario.title)
 
     def generate_drill(self, level: str) -> None:
-        """Generate a drill, prove between frames that it can be solved, and show its brief."""
+        """Generate a drill with a proof that it can be solved, and show its brief.
+
+        The proof is computed between frames.
+        """
         scenarios = [
             scenario
             for name in GENERATOR_NAMES

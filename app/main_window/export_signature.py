@@ -28,7 +28,7 @@ def get_player_name(store: WindowSettings) -> str:
 
 
 def ask_for_player_name(parent: QWidget, store: WindowSettings) -> None:
-    """Ask for the name in this and later debriefs."""
+    """Ask for the name to print in this and later debriefs."""
     name = ask_text(
         parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), get_player_name(store)
     )

@@ -37,7 +37,7 @@ from engine.overrides import override
 
 
 class ScriptFileController(WindowPart):
-    """File operations of the query windows and of the event lists."""
+    """Controller that opens and saves scripts, and saves query results and event lists."""
 
     def __init__(self, shared: SharedParts, console: QueryConsole) -> None:
         super().__init__(shared)
@@ -45,7 +45,7 @@ class ScriptFileController(WindowPart):
         console.file_wanted.connect(self.execute_request)
 
     def add_table(self, table: EventTable) -> None:
-        """Connect the export of an event list."""
+        """Connect the request of *table*, an event list, to save its rows."""
         table.save_wanted.connect(partial(self.save_rows, table))
 
     def execute_request(self, request: str) -> None:
@@ -152,7 +152,10 @@ PROBLEMS_SHOWN_MAX: Final = 5
 
 
 class FileOpener(WindowPart):
-    """Opener of files. Each kind of file opens in its own part of the window. Foreign files pass *gate* first."""
+    """Opener of files. Each kind of file opens in its own part of the window.
+
+    Files from other people must first be accepted at *gate*.
+    """
 
     opened = Signal(str)
     """Signal: path of a drill or bundle that is on screen now."""

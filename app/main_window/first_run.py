@@ -22,15 +22,18 @@ from engine.events import Event, FaultData, select_data
 from engine.verbs import VERBS
 
 FAILOVER_SPEED: Final = 0.25
-"""Speed during the failover. Its four seconds take sixteen."""
+"""Simulated seconds per second during the failover. Four simulated seconds take sixteen seconds."""
 BOOT_SPEED: Final = 10.0
-"""Speed while the server starts. A minute and a half takes nine seconds."""
+"""Simulated seconds per second while the server starts.
+
+A minute and a half of simulated time takes nine seconds.
+"""
 
 
 class IntroductionController(WindowPart):
-    """Controller of the introduction, which plays the lab without recording it.
+    """Controller of the introduction, which plays a lab without recording it.
 
-    It pauses only its own clock. No drill or page waits for it.
+    Only the clock of this lab is paused for captions. Other drills and pages can be opened at any time.
     """
 
     finished = Signal()
@@ -70,7 +73,7 @@ class IntroductionController(WindowPart):
 
     @show_busy_cursor()
     def start(self) -> None:
-        """Start the lab just before the failure."""
+        """Start the lab of the introduction just before the failure."""
         scenario = self._library.find_scenario(first_run.INTRODUCTION_SCENARIO)
         if scenario is None:
             return
@@ -112,7 +115,7 @@ class IntroductionController(WindowPart):
     # --- the failover ---------------------------------------------------------------------------------------
 
     def _check_time(self) -> None:
-        """Cut the power at the planned time."""
+        """Slow down and apply the power failure of the introduction when its time has come."""
         drill = self._drill
         if drill is None or self._session.live_drill is not drill or drill.finished:
             return

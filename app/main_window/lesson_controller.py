@@ -1,4 +1,4 @@
-"""Practice of mistakes: the position before each mistake, the user's answer, and the better continuation."""
+"""Practice after a run: the position before each mistake, the user's answer, and the better continuation."""
 
 from collections.abc import Sequence
 

@@ -81,7 +81,7 @@ def _refill_menu(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, A
 
 
 DYNAMIC_MENUS: Final = ("&Faults",)
-"""Menus that are filled when they open. The palette finds their actions elsewhere."""
+"""Menus that are filled when they open. The palette lists the actions of their objects directly."""
 
 PaletteGroup = tuple[str, list[QAction]]
 

@@ -65,8 +65,9 @@ def _is_position(value: object) -> bool:
 class FullScreenMode(QObject):
     """Full-screen mode that restores the exact panel sizes when it ends.
 
-    Resizing the window moves borders by some pixels. Sizes that the user has not changed are restored
-    exactly.
+    Without this, the change of the window size would move borders by some pixels. If the user has changed
+    panel
+    sizes on the full screen, these sizes remain.
     """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:
@@ -100,8 +101,9 @@ class FullScreenMode(QObject):
 
 
 PRESENTER_TEXT_SCALE: Final = 1.5
-"""Text scale for the back row. On a picture of 1920 pixels, 15 points are readable from eight screen widths.
+"""Text scale that people in the back row can read.
 
+On a picture that is 1920 pixels wide, 15-point text is readable from a distance of eight screen widths.
 Assumed.
 """
 

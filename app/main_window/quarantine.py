@@ -1,4 +1,7 @@
-"""Review of foreign files: the user sees a scenario, run or bundle before it opens. Accepted files are remembered."""
+"""Review of files from other people: the user sees a scenario, run or bundle before it opens.
+
+Accepted files are remembered.
+"""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -37,7 +40,7 @@ _DRILL_PREFIX, _RUN_PREFIX = "drill ", "run "
 
 
 class QuarantineGate(WindowPart):
-    """Gate that opens a foreign file only after the user has reviewed it."""
+    """Gate that opens a file from another person only after the user has reviewed it."""
 
     def __init__(
         self, shared: SharedParts, navigation: PageNavigation, start_page_view: StartPageView
@@ -291,7 +294,10 @@ def _collect_local_hashes() -> set[str]:
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
 ) -> CooperativeTask[tuple[list[BundledDrill], list[AcceptedText]]]:
-    """Return the drills that the bundle offers now, and the texts that the user accepts with *drills* and *runs*."""
+    """Return the drills that the bundle offers now, and the texts that the user accepts with the selection.
+
+    *drills* and *runs*: names of the selected drills and runs.
+    """
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""
     offered: list[BundledDrill] = []

@@ -28,7 +28,7 @@ UNSAVED_MAX_MS: Final = 2_000
 class DebounceTimer(QTimer):
     """Timer that fires after a pause in changes, or after a maximum time of continuous changes.
 
-    Highlighting also counts as a change. Highlighting a long text takes seconds.
+    Syntax highlighting, which takes seconds for a long text, also counts as a change.
     """
 
     def __init__(self, after_ms: int, parent: QObject) -> None:
@@ -69,7 +69,7 @@ class QueryDraftStore(WindowPart):
         self._save_pause.timeout.connect(self.save_drafts)
 
     def restore_windows(self) -> None:
-        """Offer the query windows of the last session again, and start storing drafts."""
+        """Offer the query windows from the last use of the program again, and start storing drafts."""
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
@@ -103,7 +103,10 @@ class QueryDraftStore(WindowPart):
 
     @property
     def _tree_run_id(self) -> int:
-        """Return the ID of the first run in the tree to which the windows belong; 0 for an unrecorded run."""
+        """Return the ID of the first run in the tree of branches to which the windows belong.
+
+        0 for an unrecorded run.
+        """
         if self._tree is not None and self._play.branches is self._tree:
             self._run_known = self._play.first_run_id or 0
         return self._run_known

@@ -86,7 +86,10 @@ class ClassRunRecorder:
 
 
 class RetryingRecorder:
-    """Recorder that starts a failed recording again at each entry. It then stores the whole run."""
+    """Recorder that retries at each entry if recording could not start.
+
+    When a retry succeeds, it stores the whole run so far.
+    """
 
     def __init__(self, create_recorder: Callable[[], ProfileRecorder]) -> None:
         """Create a recorder. *create_recorder* records the whole run so far, or raises RecordingError."""

@@ -128,7 +128,7 @@ SCRUB_INTERVAL_MS: Final = 40
 """Minimum interval between two times that are shown while the user drags the timeline."""
 
 MARK_TOLERANCE_S: Final = 0.005
-"""Maximum distance, half a tick, at which a mark counts as the time on screen."""
+"""Maximum distance at which a mark of the timeline counts as the time on screen. It is half a tick."""
 
 
 class ReplayController(WindowPart):
@@ -255,7 +255,7 @@ class ReplayController(WindowPart):
         self._notice.show_info(self._last_announcement, duration_ms=0)
 
     def forget_position(self) -> None:
-        """Forget the position in the steps, because the clock runs or the desk was left."""
+        """Hide the notice about the announced position, because the clock runs or another page is shown."""
         if self._last_announcement and self._notice.text == self._last_announcement:
             self._notice.hide_notice()
         self._last_announcement = ""

@@ -147,8 +147,9 @@ class RunController(QObject):
     def start_class_run(self, history: History, recorder: RunRecorder, reflects: bool = False) -> None:
         """Start a run of a class, which *recorder* records and which cannot be rewound.
 
-        The profile receives the finished run, except for an exam, whose result the class reports. *reflects*:
-        ask for a reflection before the points are shown.
+        The profile also receives the finished run, except for an exam. Only the class reports the result of
+        an exam.
+        *reflects*: ask for a reflection before the points are shown.
         """
         if self._profile is not None and history.drill.permissions.shows_truth:
             recorder = ClassRunRecorder(recorder, self._profile, history.drill)
@@ -215,7 +216,10 @@ class RunController(QObject):
     # --- earlier moments ------------------------------------------------------------------------------------
 
     def branch_at(self, tick: Tick, before_inputs: bool = False, message: str = "") -> None:
-        """Start a branch at *tick*, log the rewind in it, and show *message*."""
+        """Start a branch at *tick*, log the rewind in it, and show *message*.
+
+        *before_inputs*: exclude the inputs of this tick.
+        """
         if self.branches is None:
             return
 
@@ -378,7 +382,7 @@ class RunController(QObject):
         )
 
     def record_practice(self) -> None:
-        """Record the practice from here on, as a separate run."""
+        """Record the practice of a lesson from the current time on, as a separate run."""
         history = self._session.history
         if history is None or not self.is_practicing:
             return

@@ -88,7 +88,10 @@ NAME_LENGTH_MAX: Final = 60
 
 
 def may_show_timeline(drill: Drill, notice: NoticeBar) -> bool:
-    """Return whether the timeline may be shown, which excludes an unfinished exam. If not, show the reason."""
+    """Return whether the timeline may be shown. If not, show the reason.
+
+    The timeline of an unfinished exam must stay hidden.
+    """
     if drill.is_truth_hidden:
         notice.show_warning(tr("You can save an exam as a scenario after it ends."))
         return False

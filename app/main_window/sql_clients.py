@@ -21,9 +21,9 @@ from engine.events import Event, SessionData, SqlData, SqlDoneData
 CHECK_INTERVAL_MS: Final = 10
 """Interval between two checks of the ports in milliseconds: one tick."""
 EVENT_LOOP_TURNS_PER_CHECK: Final = 8
-"""Number of event-loop turns per check, from received bytes to a request and from its result to sent bytes.
+"""Number of turns of the event loop per check.
 
-The number was counted.
+Counted: it is enough to convert received bytes to a request, and to send the bytes of a result.
 """
 CHECKS_PER_UPDATE: Final = 25
 """Number of checks between two updates of the view."""
@@ -141,7 +141,10 @@ class SqlClientPorts(WindowPart):
             self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
-        """Cancel a search while clients are connected, because it would skip hours of their time."""
+        """Cancel a search while clients are connected, because it would skip hours of their time.
+
+        *share*: progress of the search; negative if none is running.
+        """
         if share >= 0.0 and not self._session.is_loading and self._list_connections():
             self._session.cancel_task()
             self._notice.show_warning(tr("SQL clients are connected, so the run stays in real time."))

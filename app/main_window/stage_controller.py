@@ -227,7 +227,10 @@ class StageController(WindowPart):
         return self._is_allowed(drill) and self._session.is_running and not self._session.is_busy
 
     def _is_allowed(self, drill: Drill) -> bool:
-        """Return whether failovers may be staged: by the setting, outside of exams, classes and watched runs."""
+        """Return whether the setting and the run permit staged failovers.
+
+        Exams, runs of a class, watched runs and past times do not permit them. The introduction always does.
+        """
         if self._play.is_introducing:
             return True
         choice = self._store.get(settings.FAILOVER_STAGING)

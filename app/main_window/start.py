@@ -158,7 +158,7 @@ PRELOAD_CHECK_INTERVAL_MS: Final = 50
 
 
 class ModulePreloader(QObject):
-    """Preloader that imports modules in a thread without Qt."""
+    """Preloader that imports modules in a thread. The modules do not use Qt."""
 
     preloading_finished = Signal()
     """Signal: all modules are loaded."""

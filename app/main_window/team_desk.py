@@ -128,7 +128,7 @@ class TeamDesk(QWidget):
         self.events.show_drill(drill)
 
     def show_view(self, message: RoleView) -> None:
-        """Show the current state of the team's world."""
+        """Show the current state of the team's simulation."""
         if self.replica.apply_entries(message.acts, message.tick):
             self._show_start()
         world, news = self.replica.drill.world, self.replica.take_new_events()
@@ -155,7 +155,10 @@ class TeamDesk(QWidget):
             self._show_duties([(goal.text, goal.met_t_s is not None) for goal in message.result.goals])
 
     def show_connection(self, is_connected: bool) -> None:
-        """Show whether the team is connected. Otherwise, inputs are sent later."""
+        """Show whether the team is connected.
+
+        Without a connection, inputs wait until the team answers again.
+        """
         if is_connected != self._is_connected:
             self._is_connected = is_connected
             self._show_state()

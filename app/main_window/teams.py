@@ -1,4 +1,7 @@
-"""Teams in the window: it hosts the world of a team in a separate process, or takes a role in a team."""
+"""Team features of the main window: host a team, or take a role in a team.
+
+A separate process runs the simulation of a hosted team.
+"""
 
 import sys
 from pathlib import Path
@@ -94,9 +97,9 @@ class TeamController(QObject):
         dialog.open()
 
     def start_team(self, source: str, name: str) -> None:
-        """Run the world of a team in a process.
+        """Start the simulation of a team in a separate process.
 
-        Its join code arrives some seconds later and opens the choice of a role.
+        Some seconds later, the process prints the join code. Then the dialog for taking a role opens.
         """
         self._stop_process()
         process = self._process = QProcess(self)
@@ -158,7 +161,7 @@ class TeamController(QObject):
         self._timer.start()
 
     def take_role(self, code: str, name: str, role: str, replaces_member: bool = False) -> None:
-        """Take *role* in the team. Its window opens with the first response.
+        """Take *role* in the team. The window of the role opens with the first response of the team.
 
         *replaces_member*: replace a disconnected member.
         """

@@ -57,7 +57,7 @@ FORM_WIDTH_CHARACTERS: Final = 70
 
 
 def apply_seat_actions(history: History, actions: Iterable[LogEntry], tick: int) -> None:
-    """Apply the *actions* of another seat to its run, and advance to *tick*."""
+    """Apply the *actions* of another seat to *history*, the run of that seat. Then advance to *tick*."""
     for act in actions:
         history.advance_to(act.tick)
         if act.line and not history.drill.finished:
@@ -204,7 +204,10 @@ class WindowSeat(QObject):
             self.state_shown.emit(label)
 
     def _show_shared_runs(self, message: RunShown) -> None:
-        """Show the runs that the instructor shows in a window over the desk, or return to the seat's own run."""
+        """Show the shared runs in a window over the desk, or return to the seat's own run.
+
+        The instructor selects the runs.
+        """
         history = self._history
         if history is None or (message.name is None and self.replay is None):
             return
@@ -394,7 +397,7 @@ class WindowSeat(QObject):
         return self._gui_seat.phase is SeatPhase.REPLAYING
 
     def _give_up(self, reason: str = "") -> None:
-        """End the seat because its run can no longer be recorded, or because of *reason*."""
+        """End the seat. *reason*: reason to show; empty if the run can no longer be recorded or loaded."""
         self._timer.stop()
         self._gui_seat.disconnect()
         if self._session.history is self._history:
@@ -443,7 +446,7 @@ class WindowSeat(QObject):
         )  # fmt: skip
 
     def _follow_instructor(self) -> None:
-        """Pause the run while the instructor holds it. Afterwards, continue it if it ran before."""
+        """Pause the run while it must be paused. Afterwards, continue it if it ran before."""
         if self._session.history is not self._history or self._history is None:
             return
         if self._should_pause and self._session.is_running:

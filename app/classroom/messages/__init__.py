@@ -1,4 +1,4 @@
-"""Messages of a class and of a team. Each is a JSON object whose `kind` is the name of its class.
+"""Messages of a class and of a team. Each is a JSON object whose `kind` names its class.
 
 codec.py encodes and decodes them. requests.py contains the messages to a host, replies.py the messages from a
 host, and team.py the messages of a team in both directions. A host refuses unknown fields and kinds. A seat

@@ -36,7 +36,7 @@ RETRY_LATER_CLOSE_CODE: Final = 4001
 """WebSocket close code for a seat that may try again."""
 
 Tick = Annotated[int, Meta(ge=0, le=TICK_MAX)]
-"""Tick of a run, limited to the longest run."""
+"""Tick of a run, from 0 to TICK_MAX."""
 GROUP_PATTERN: Final = r"^[^\s@]{1,30}$"
 """Regular expression for the name of a group, also in lesson plans."""
 GroupName = Annotated[str, Meta(pattern=GROUP_PATTERN)]
@@ -54,7 +54,7 @@ class WireMessage(Struct, frozen=True, tag_field="kind"):
 
     @property
     def kind(self) -> str:
-        """Name of the message class, which identifies the message in JSON."""
+        """Tag of the message class, which identifies the message in JSON."""
         return str(self.__struct_config__.tag)
 
 
@@ -66,7 +66,7 @@ MessageType = TypeVar("MessageType", bound=WireMessage)
 
 
 class MessageReader(Generic[MessageType]):
-    """Parser for the messages of a union."""
+    """Parser of JSON messages for one union of message classes."""
 
     def __init__(self, union: UnionType) -> None:
         self._decoder: json.Decoder[MessageType] = json.Decoder(union)

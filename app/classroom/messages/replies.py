@@ -29,7 +29,7 @@ class LogVerdict(TypedDict):
     instructor_act: NotRequired[str]
     """Last input of the instructor in this run. Hosts before 1.1 do not send it."""
     stuck_since_s: float | None
-    """Time of the last action or reached goal if it is more than STUCK_S ago; otherwise None."""
+    """Time of the last action or reached goal if it is more than STUCK_AFTER_S ago; otherwise None."""
     goals: dict[str, float | None]
     """Name of each goal -> time at which the goal was reached; None if it was not reached."""
     instructor_inputs: NotRequired[int]
@@ -69,7 +69,7 @@ class SeatReport(Report, _ClassSection):
 
 
 class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
-    """Assignment of the seat, with the known position of its log and its run."""
+    """Assignment of a seat, with the last log entry and the time of its run that the host knows."""
 
     seat: int
     acknowledged: int
@@ -140,7 +140,7 @@ class InstructionMessage(WireMessage, frozen=True, tag="instruction"):
 
 
 class InstructorPresence(WireMessage, frozen=True, tag="attention"):
-    """Message whether the instructor observes or controls this seat.
+    """Message that tells a seat whether the instructor observes or controls it.
 
     It is sent again after each reconnection.
     """
@@ -151,7 +151,7 @@ class InstructorPresence(WireMessage, frozen=True, tag="attention"):
 
 
 class HandLowered(WireMessage, frozen=True, tag="lowered"):
-    """Message that the instructor has answered the question. The seat lowers its hand."""
+    """Message that the instructor has answered the question of the seat. The seat lowers its hand."""
 
 
 class ShownRun(Struct, frozen=True):
@@ -175,7 +175,7 @@ class RunShown(WireMessage, frozen=True, tag="shown"):
 
 
 class ShownPosition(WireMessage, frozen=True, tag="shown_at"):
-    """New shared time of the runs that are shown."""
+    """New time at which all seats show the runs of the shared replay."""
 
     tick: int
 
@@ -244,7 +244,7 @@ class SeatTile(Struct, frozen=True):
     reachable: float | None
     """Last computed value of the run: points that the seat can still reach.
 
-    None if it is not computed or not scored.
+    None if the value is not computed, or if the run is not scored.
     """
     worth: Sequence[tuple[float, float]]
     """Value curve: times of the run in seconds with the score that was still reachable then.
@@ -256,7 +256,10 @@ class SeatTile(Struct, frozen=True):
     recording: bool = False
     """True if the seat has reported that its log is written."""
     paused: bool = False
-    """True if the run does not advance although it may run. Hosts before 1.1 do not send it."""
+    """True if the participant has paused the run: it does not advance, although the class does not stop it.
+
+    Hosts before 1.1 do not send it.
+    """
 
 
 class ClassMark(Struct, frozen=True):

@@ -91,7 +91,7 @@ class OpenConsole(HostRequest, frozen=True, tag="steer"):
 
 
 class SeatTarget(HostRequest, frozen=True, kw_only=True):
-    """Recipients of a message: a seat, a group, or all seats if neither is given."""
+    """Base of the requests to one seat, to a group, or to all seats if neither is given."""
 
     seat: SeatNumber | None = None
     group: GroupName | None = None
@@ -109,7 +109,7 @@ class ContinueClass(SeatTarget, frozen=True, kw_only=True, tag="go"):
 
 
 class ExtendLimit(SeatTarget, frozen=True, kw_only=True, tag="extend"):
-    """Request to move the limit of seats later by *ticks*."""
+    """Request to extend the time limit of seats by *ticks*."""
 
     ticks: Tick
 
@@ -269,4 +269,4 @@ PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {
         SetMark,
     ),
 }
-"""Requests that each role may send."""
+"""Role of the sender -> requests that it may send."""

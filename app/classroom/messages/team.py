@@ -1,4 +1,4 @@
-"""Messages between the members of a team and the computer that runs their world.
+"""Messages between the members of a team and the computer that runs their simulation.
 
 Texts of the engine are sent as template and arguments (`engine.localization.as_json`), so that each member
 reads them in the language of its computer.
@@ -43,7 +43,10 @@ class SubmitInput(HostRequest, frozen=True, tag="do"):
     """Request to apply an input line, which does not name the role."""
 
     number: Annotated[int, Meta(ge=1)]
-    """Number of the input among the inputs of the role, from 1. It prevents that an input is applied twice."""
+    """Number of the input among the inputs of the role, from 1.
+
+    The number prevents an input from being applied twice.
+    """
     line: Annotated[str, Meta(min_length=1, max_length=LINE_LENGTH_MAX)]
 
 
@@ -54,7 +57,7 @@ class AskInstructor(HostRequest, frozen=True, tag="ask"):
 
 
 class StartTeam(HostRequest, frozen=True, tag="start"):
-    """Request to start the world although some roles are vacant."""
+    """Request to start the simulation of the team although some roles are vacant."""
 
 
 TeamRequest = ClaimRole | SubmitInput | AskInstructor | StartTeam
@@ -95,26 +98,29 @@ class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
     brief: str
     roles: list[TeamRole]
     done: int
-    """Number of inputs of the role that were applied."""
+    """Number of applied inputs of the role."""
     scenario: str = ""
     text: str = ""
     seed: int = 0
     mode: str = ""
-    """Mode of the drill. The last four fields are the team's assignment, which hosts before 1.1 do not send."""
+    """Mode of the drill.
+
+    `scenario`, `text`, `seed` and `mode` are the assignment of the team. Hosts before 1.1 do not send them.
+    """
 
 
 class RoleView(WireMessage, frozen=True, tag="view"):
-    """Current state of the world as the member's role sees it."""
+    """Current state of the simulation as the role of the member sees it."""
 
     frozen: bool
     done: int
-    """Number of inputs of the role that were applied."""
+    """Number of applied inputs of the role."""
     view: RoleObservation
     tick: int = 0
     acts: Sequence[LogEntry] = ()
     """Entries of the team's log since the last view, up to *tick*. Hosts before 1.1 do not send them."""
     waits_for: Sequence[str] = ()
-    """Vacant roles for which the world waits; empty after the world has started."""
+    """Vacant roles for which the simulation waits; empty after it has started."""
 
 
 class InputDone(WireMessage, frozen=True, tag="done"):
@@ -166,11 +172,14 @@ class TeamResult(Struct, frozen=True):
 
 
 class TeamDrillEnded(WireMessage, frozen=True, tag="over"):
-    """Message that the drill has ended. *verdict* is None if there is no verdict."""
+    """Message that the drill of the team has ended.
+
+    *verdict*: None if no verdict arrived, or if the run had not started or was stopped by the instructor.
+    """
 
     verdict: LogVerdict | None
     result: TeamResult | None = None
-    """Goals and points; None if there is no verdict. Hosts before 1.1 do not send it."""
+    """Goals and points; None without a verdict. Hosts before 1.1 do not send it."""
 
 
 class TeamRefusal(WireMessage, frozen=True, tag="refused"):

@@ -1,1 +1,1 @@
-"""Team of a class: a shared world that one computer runs, the server to which members connect, and the members."""
+"""Team of a class: one computer runs a shared simulation and a server, to which the members connect."""

@@ -1,4 +1,7 @@
-"""Member of a team, with or without a window. A member has a role in a world that another computer runs. No Qt."""
+"""Member of a team, with or without a window. No Qt.
+
+A member has a role in a simulation that another computer runs.
+"""
 
 import asyncio
 import threading
@@ -70,7 +73,7 @@ class TeamConnection(HostConnection[MemberMessage]):
         self._question: AskInstructor | StartTeam | None = None
 
     def send_input(self, line: str) -> None:
-        """Send an input line to the team's world."""
+        """Send an input line to the computer that runs the simulation of the team."""
         self._lines.append(line)
         self.wake()
 
@@ -80,7 +83,7 @@ class TeamConnection(HostConnection[MemberMessage]):
         self.wake()
 
     def start_team(self) -> None:
-        """Request that the world starts although some roles are vacant."""
+        """Request the start of the simulation although some roles are vacant."""
         self._question = StartTeam()
         self.wake()
 

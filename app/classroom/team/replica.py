@@ -1,4 +1,4 @@
-"""Copy of the team's world in the program of a member, built from the log of the team. No Qt."""
+"""Copy of a team's simulation in the program of a member, built from the log of the team. No Qt."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from engine.verbs.input_lines import parse_input_line
 
 
 class TeamReplica:
-    """Copy of the team's world, limited to what one role may see and do."""
+    """Copy of a team's simulation, limited to what one role may see and do."""
 
     def __init__(self, welcome: MemberWelcome) -> None:
         """Create the world at its start.

@@ -1,4 +1,4 @@
-"""Server to which the members of a team connect over TLS with the team's own code. No Qt."""
+"""Server to which the members of a team connect over TLS with the team's own join code. No Qt."""
 
 import asyncio
 import hmac
@@ -51,7 +51,7 @@ from engine.localization import convert_to_json
 FIRST_MESSAGE_TIMEOUT_S: Final = 10.0
 """Wall time after which a connection without a first message is closed."""
 START_POLL_INTERVAL_S: Final = 0.05
-"""Wall time between two checks whether the world has been created."""
+"""Wall time between two checks whether the simulation of the team has been created."""
 UNSENT_MESSAGES_MAX: Final = 200
 """Maximum number of unsent messages to a member that does not read. More messages close the connection."""
 LAST_MESSAGES_TIMEOUT_S: Final = 1.0
@@ -161,8 +161,9 @@ def run_team_server(
 ) -> ParticipationResult:
     """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
-    *play* runs the world. *show_line* receives the join code, which stays the same after a restart. Raises
-    ListenAddressError, and the exceptions of *play*.
+    *folder* contains the credentials of the team. *play* runs *world* to the end. *show_line* receives the
+    join
+    code, which stays the same after a restart. Raises ListenAddressError, and the exceptions of *play*.
     """
     credentials = _load_credentials(folder / "team.json")
     listening = open_listening_socket(

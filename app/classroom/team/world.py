@@ -1,4 +1,4 @@
-"""World that a team shares. One computer runs it and decides what each role may see and do. No Qt.
+"""Simulation that a team shares. One computer runs it and decides what each role may see and do. No Qt.
 
 In a class, a team counts as one seat. Its log is stored, judged, shown and frozen like the log of any seat.
 """
@@ -58,9 +58,9 @@ class RoleTable:
         """Role -> name of the member, and the SHA-256 hash of its token."""
 
     def assign_role(self, role: str, name: str, token: str, replaces_member: bool = False) -> None:
-        """Assign a role to the member with *token*. *replaces_member*: replace its current member.
+        """Assign a role to the member with *token*. *replaces_member*: replace the current member, if any.
 
-        Raises InputRejectedError if another member has the role, and OSError.
+        Raises InputRejectedError if another member has the role and must not be replaced. Raises OSError.
         """
         token_hash = hashlib.sha256(token.encode()).hexdigest()
         member = self._members.get(role)
@@ -90,7 +90,10 @@ class MemberConnection(Struct, eq=False):
 
 
 class TeamWorld:
-    """Run of a seat that a team plays. The inputs of the members are applied in the order of arrival."""
+    """Simulation that a team shares: the run of one seat.
+
+    The inputs of the members are applied in the order of arrival.
+    """
 
     def __init__(self, table: RoleTable, waits: bool = False) -> None:
         """Create the world. *waits*: start only when all roles are taken or a member starts the world."""
@@ -177,9 +180,11 @@ class TeamWorld:
     # --- in the thread of the world
 
     def play(self, run: SeatRun, input_count: int) -> None:
-        """Play the team's run. This is the player for app/classroom/join.py. The world starts with the first member.
+        """Play the run of the team. This is the player for app/classroom/join.py.
 
-        Raises JoinFailedError.
+        Simulated time starts when the first member has joined. If the team waits for its roles, all roles
+        must be
+        taken, or a member must request the start. Raises JoinFailedError.
         """
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team roles"))
@@ -276,14 +281,17 @@ def _require_no_role(line: str) -> str:
 
 
 def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> ParticipationResult:
-    """Play the world as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
+    """Play the run of the team as a seat of a class. *name*: name of the seat.
+
+    Raises JoinFailedError, InvalidSeatLogError.
+    """
     return play_in_class_seat(invitation, name, world.play, speed, partial(_forward_message, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
 ) -> ParticipationResult:
-    """Play the world without a class. The log can still be verified. Raises JoinFailedError."""
+    """Play the run of the team without a class. The log can still be verified. Raises JoinFailedError."""
     if seat_log.assignment is None:
         seat_log.write_assignment(assignment)
     run = SeatRun(seat_log, SeatConnection(assignment, seat_log), speed, partial(_forward_message, world))
