@@ -27,6 +27,7 @@ from app.classroom.models import ClassPart
 from app.files.file_content import UnreadableFileError, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
+from engine.localization import format_run_time
 
 RECONNECT_INTERVAL_S: Final = 0.5
 """Wall time between two attempts to reach a host that has closed the connection."""
@@ -65,6 +66,12 @@ _FIELD_CONVERTERS: Final[dict[str, Callable[[str], object]]] = {
     "minutes": float, "speed": float,
 }  # fmt: skip
 """Field of a command -> function that converts its text. Fields that stay text are not listed."""
+_LIMIT_PATTERN: Final = re.compile(
+    r"Expected `\w+` (?P<length>of length )?(?P<sign><=|>=?) (?P<limit>[\d.]+) - at `\$\.(?P<field>\w+)`"
+)
+"""Pattern of the message about a field that is out of range."""
+_PART_NAMES: Final = {"tick": "TIME", "ticks": "TIME"}
+"""Field of a request -> part of the command, if they have different names."""
 
 
 class HostUnavailableError(Exception):
@@ -101,7 +108,22 @@ def parse_request(line: str) -> ClassRequest:
     try:
         return REQUEST_READER.read(json.dumps(fields))
     except ProtocolError as problem:
-        raise ConsoleCommandError(str(problem)) from problem
+        raise ConsoleCommandError(_explain_limit(str(problem))) from problem
+
+
+def _explain_limit(problem: str) -> str:
+    """Explain which part of a command is out of range. *problem*: message of the message reader."""
+    limit = _LIMIT_PATTERN.search(problem)
+    if limit is None:
+        return problem
+    field, number = limit["field"], float(limit["limit"])
+    number_text = format_run_time(number / TICKS_PER_S) if field in ("tick", "ticks") else f"{number:,.10g}"
+    sentence = (
+        tr("{part} can be at most {limit}.") if limit["sign"] == "<=" else tr("{part} must be above {limit}.")
+    )
+    if limit["length"]:
+        sentence = tr("{part} can have at most {limit} characters.")
+    return sentence.format(part=_PART_NAMES.get(field, field.upper()), limit=number_text)
 
 
 def parse_requests(line: str) -> list[ClassRequest]:

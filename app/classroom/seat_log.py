@@ -46,6 +46,8 @@ PARTS_MAX: Final = 20
 """Maximum number of parts of a class (app/classroom/lesson_plan.py)."""
 LOG_BYTES_MAX: Final = 100_000_000
 """Maximum size of a log file in bytes."""
+FILE_STEM_BYTES_MAX: Final = 200
+"""Maximum length of a file name without its suffix. File systems permit 255 bytes."""
 _NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 
 
@@ -169,6 +171,14 @@ def get_seat_folder(origin: Invitation | SeatAssignment) -> Path:
     return get_profile_folder() / "classes" / key
 
 
+def shorten_file_stem(stem: str) -> str:
+    """Return *stem*, or its hash if the name of a file would be too long.
+
+    A name of 60 characters has up to 480 bytes after its conversion.
+    """
+    return stem if len(stem.encode()) <= FILE_STEM_BYTES_MAX else hashlib.sha256(stem.encode()).hexdigest()
+
+
 class SeatLog:
     """Files of one seat, locked by this process: a log for each part of the class, and a token."""
 
@@ -178,7 +188,7 @@ class SeatLog:
             raise InvalidSeatLogError(
                 tr("a name must have 1 to {n} printable characters").format(n=NAME_LENGTH_MAX)
             )
-        stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
+        stem = shorten_file_stem("".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name))
         self._stem = folder / stem
         self.name = name
         self.assignment: SeatAssignment | None = None

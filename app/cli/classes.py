@@ -104,7 +104,13 @@ def _run_host(options: argparse.Namespace) -> int:
 def _run_team(options: argparse.Namespace) -> int:
     from app.classroom.join import JoinFailedError
     from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
-    from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, get_seat_folder
+    from app.classroom.seat_log import (
+        InvalidSeatLogError,
+        SeatAssignment,
+        SeatLog,
+        get_seat_folder,
+        shorten_file_stem,
+    )
     from app.classroom.service import ListenAddressError
     from app.classroom.team import team_server
     from app.classroom.team import world as team_world
@@ -114,7 +120,7 @@ def _run_team(options: argparse.Namespace) -> int:
             if options.mode is not None or options.seed is not None:
                 raise UsageError("mode and seed come from the class: omit them with its code")
             invited, name = parse_invitation(options.what), options.name or "Team"
-            folder = get_seat_folder(invited) / f"team-{name.encode().hex()}"
+            folder = get_seat_folder(invited) / shorten_file_stem(f"team-{name.encode().hex()}")
             world = _build_team_world(folder, options)
             attended = team_server.run_team_server(
                 folder, world, lambda: team_world.play_in_class(invited, name, world, options.speed), options.listen,
@@ -127,7 +133,7 @@ def _run_team(options: argparse.Namespace) -> int:
             name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
             seed = scenario.seed if options.seed is None else options.seed
             seat = SeatAssignment(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
-            folder = get_profile_folder() / "teams" / scenario.name / name.encode().hex()
+            folder = get_profile_folder() / "teams" / scenario.name / shorten_file_stem(name.encode().hex())
             world = _build_team_world(folder, options)
             log = SeatLog(folder, name)
             attended = team_server.run_team_server(

@@ -36,7 +36,7 @@ from app.classroom.messages.team import (
     TeamRefusal,
     TeamRoles,
 )
-from app.classroom.seat_log import get_seat_folder, load_token
+from app.classroom.seat_log import get_seat_folder, load_token, shorten_file_stem
 from app.words import formatting, localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -64,7 +64,7 @@ class TeamConnection(HostConnection[MemberMessage]):
         self._person, self._replaces_member = name, replaces_member
         folder = get_seat_folder(invitation)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._token = load_token(folder / f"member-{name.encode().hex()}.token")
+        self._token = load_token(folder / f"{shorten_file_stem(f'member-{name.encode().hex()}')}.token")
         self._lines: deque[str] = deque()
         """Lines that the team has not applied yet, oldest first."""
         self._sent_count = 0

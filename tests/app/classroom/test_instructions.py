@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
 from app.classroom.class_dashboard import ClassDashboard
+from app.classroom.console import ConsoleCommandError, parse_request
 from app.classroom.instructions import InstructionIndex
 from app.classroom.lesson_plan import LessonPlan
 from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
@@ -48,6 +50,24 @@ def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() 
     ]
     assert [instruction.number for instruction in book.select_for_seat(build_seat_state(2))] == [1, 2]
     assert sorted(book) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("message all " + "x" * 70_000, "TEXT can have at most 65,536 characters."),
+        ("mark all " + "x" * 300, "TEXT can have at most 200 characters."),
+        ("back all 9:00:00", "TIME can be at most 8:00:00."),
+        ("extend all 9:00:00", "TIME can be at most 8:00:00."),
+        ("break 0", "MINUTES must be above 0."),
+        ("break 999.5", "MINUTES can be at most 600."),
+        ("clock 0", "SPEED must be above 0."),
+        ("clock 1001", "SPEED can be at most 1,000."),
+    ],
+)
+def test_a_command_out_of_range_is_explained(line: str, problem: str) -> None:
+    with pytest.raises(ConsoleCommandError, match=f"^{re.escape(problem)}$"):
+        parse_request(line)
 
 
 def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:

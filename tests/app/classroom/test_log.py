@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.classroom.join_code import Invitation
 from app.classroom.log_entries import (
     ENTRIES_MAX,
     REWIND_LINE,
@@ -17,7 +18,9 @@ from app.classroom.log_entries import (
     parse_entry,
     select_new_entries,
 )
+from app.classroom.messages.codec import NAME_LENGTH_MAX
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse_log
+from app.classroom.team.member import TeamConnection
 from app.classroom.verdict import LogReplay, judge_log
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -68,6 +71,21 @@ def test_an_entry_that_does_not_continue_the_log_is_refused(entries: list[LogEnt
 def test_an_invalid_value_is_refused_as_a_log_entry(entry: object) -> None:
     with pytest.raises(LogMismatchError):
         parse_entry(entry)
+
+
+LONG_NAMES = ("🙂" * NAME_LENGTH_MAX, "𝒜" * NAME_LENGTH_MAX, "漢" * NAME_LENGTH_MAX)
+
+
+@pytest.mark.parametrize("name", LONG_NAMES)
+def test_every_permitted_name_can_be_stored(tmp_path: Path, name: str, profile_folder: Path) -> None:
+    log = SeatLog(tmp_path, name)
+    log.write_assignment(ASSIGNMENT)
+    log.close()
+    reopened_log = SeatLog(tmp_path, name)
+    reopened_log.close()
+    assert reopened_log.token == log.token
+    TeamConnection(Invitation("SECRET", "HOST", "127.0.0.1", 1), name, "dba")._loop.close()
+    assert len(list(profile_folder.rglob("*.token"))) == 1
 
 
 ASSIGNMENT = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
