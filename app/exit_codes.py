@@ -1,4 +1,4 @@
-"""Exit codes of the program: 0 success, 1 the answer is no, 2 invalid use."""
+"""Exit codes of the program: 0 success, 1 negative result, 2 invalid use."""
 
 SUCCESS, NEGATIVE_ANSWER, INVALID_USE = 0, 1, 2
 

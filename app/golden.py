@@ -1,4 +1,4 @@
-"""Short run with a known result. It shows whether this machine computes the same states. Without Qt."""
+"""Reference run with a known result, to check that this machine computes the same states. Without Qt."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ GOLDEN_HASHES_FILE: Final = "golden.json"
 
 
 class GoldenHashes(Struct, frozen=True):
-    """Result of the run: a hash of all events, and the state hash of the world."""
+    """Hashes of the reference run: of all events, and of the final state of the world."""
 
     events: str
     """Hash of times, kinds and texts of all events."""
@@ -32,7 +32,7 @@ class GoldenHashes(Struct, frozen=True):
 
 
 def play_golden_run() -> GoldenHashes:
-    """Play the run on this machine and return its hashes."""
+    """Play the reference run on this machine and return its hashes."""
     drill = Drill(scenario_files.find_scenario_file("lab").load())
     play_inputs(drill, parse_script(GOLDEN_INPUT_LINES)[0])
     drill.advance_to(to_ticks(GOLDEN_RUN_END_S))
@@ -43,11 +43,11 @@ def play_golden_run() -> GoldenHashes:
 
 
 def load_recorded_hashes() -> GoldenHashes:
-    """Return the result of the machine on which this version was built."""
+    """Return the hashes of the reference run on the machine that built this version."""
     text = resources.files("assets").joinpath(GOLDEN_HASHES_FILE).read_text(encoding="utf-8")
     return GoldenHashes(**json.loads(text))
 
 
 def format_hashes(golden: GoldenHashes) -> str:
-    """Format a result as it is stored."""
+    """Format hashes of the reference run as they are stored."""
     return json.dumps(asdict(golden), indent=2) + "\n"

@@ -1,4 +1,7 @@
-"""Test in a separate process whether Qt can show windows here. If Qt cannot, it aborts without a message."""
+"""Test in a separate process whether Qt can show windows here.
+
+A separate process is needed, because Qt aborts without a message if it cannot show windows.
+"""
 
 import ctypes
 import json
@@ -23,7 +26,7 @@ LIBRARIES_FILE: Final = Path(__file__).with_name("qt_libraries.txt")
 
 
 def format_install_advice(packages: str) -> str:
-    """Return a sentence with a command to paste.
+    """Return a sentence with the command that installs *packages*.
 
     The command also works on a machine without sudo and package lists.
     """
@@ -32,7 +35,10 @@ def format_install_advice(packages: str) -> str:
 
 
 def find_missing_packages() -> str:
-    """Return the Debian packages whose Qt libraries cannot be loaded. If all can be loaded, return all packages."""
+    """Return the Debian packages whose Qt libraries cannot be loaded, separated by spaces.
+
+    If all libraries can be loaded, return all packages.
+    """
     packages = [line.split() for line in LIBRARIES_FILE.read_text(encoding="utf-8").splitlines()]
     return " ".join(
         [package for package, library in packages if not _can_load(library)]
@@ -59,7 +65,7 @@ print(json.dumps(found))
 
 
 class QtProbeResult(Struct, frozen=True):
-    """Result of the test. *problem* is a sentence, or None if Qt has started."""
+    """Result of starting Qt in another process. *problem* is a sentence, or None if Qt has started."""
 
     problem: str | None
     qt: str = ""

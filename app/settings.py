@@ -21,7 +21,7 @@ Value = TypeVar("Value", bool, float, str, QByteArray)
 
 
 class WindowSettingKey(Struct, Generic[Value], frozen=True):
-    """Setting: its name in the file, and its default."""
+    """Setting of the window: its name in the settings file, and its default value."""
 
     name: str
     default: Value
@@ -45,24 +45,24 @@ FAILOVER_STAGING: Final = WindowSettingKey("look/failover_moment", ALWAYS)
 WINDOW_GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
 CARD_POSITIONS: Final = WindowSettingKey("topology/places", "{}")
-"""JSON: scenario -> card -> [x, y], the position to which the user has moved the card."""
+"""Setting with JSON: scenario -> card -> [x, y], the position to which the user has moved the card."""
 RECENT_FILES: Final = WindowSettingKey("files/recent", "[]")
-"""JSON list of paths of recent files, newest first."""
+"""Setting with a JSON list of paths of recent files, newest first."""
 STATE_BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 """Layout and text scale before the presenter mode; empty while the mode is off."""
 THEME_BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
-"""Theme before high contrast, to which the same key returns."""
+"""Theme before the change to high contrast. The key that switched to high contrast returns to it."""
 PLAYER_NAME: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty for the name of the user account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
 """True if the program asks for a reflection on a run before it shows the points."""
 CLASS_SEAT: Final = WindowSettingKey("class/seat", "")
-"""JSON: code, name and consent of the last class, and whether the seat is still in the class."""
+"""Setting with JSON: code, name and consent of the last class, and whether the seat is still in the class."""
 HOSTED_CLASS_DATABASE: Final = WindowSettingKey("class/held", "")
 """Path of the database of the class that this window hosts; empty after the class was closed."""
 INTRODUCTION_SEEN: Final = WindowSettingKey("help/tour_seen", False)
 TOPOLOGY_NOTES: Final = WindowSettingKey("topology/notes", "{}")
-"""JSON: scenario -> [[text, x, y]], the notes on the topology."""
+"""Setting with JSON: scenario -> [[text, x, y]], the notes on the topology."""
 
 
 def build_layout_key(profile: str) -> WindowSettingKey[QByteArray]:
@@ -75,7 +75,7 @@ COORDINATE_MAX: Final = 100_000.0
 
 SETTINGS_FILE_NAME: Final = "window.ini"
 UNSAVED_FILE_NAME: Final = ":/nowhere/window.ini"
-"""File name for settings that last only as long as the window, because Qt cannot write to its resources."""
+"""File name for settings that are lost when the window closes. It is a Qt resource, which Qt cannot write."""
 
 
 class WindowSettings:
@@ -131,7 +131,7 @@ class WindowSettings:
     def read_json(self, key: WindowSettingKey[str]) -> object:
         """Parse the text of a setting as JSON.
 
-        Return None if it is invalid, nested too deeply, or has NaN or infinity.
+        Return None if the text is invalid or nested too deeply, or if it contains NaN or infinity.
         """
         try:
             return json.loads(self.get(key), parse_constant=_refuse_constant)
@@ -154,9 +154,9 @@ class WindowSettings:
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """Return *file* or Qt's lock file if it is not a regular file, and therefore blocks the path.
+    """Return the file that prevents saving the settings, or None.
 
-    Otherwise, return None.
+    It is *file* or Qt's lock file, if this is not a regular file.
     """
     return next(filter(is_special_file, (file, file.with_name(file.name + ".lock"))), None)
 
@@ -201,7 +201,7 @@ def _remove_objects(file: Path) -> None:
 
 
 SETTINGS_BYTES_MAX: Final = 4_000_000
-"""Maximum size of the file in bytes. Assumed: a hundred times the usual size."""
+"""Maximum size of the settings file in bytes. Assumed: a hundred times the usual size."""
 _OBJECT_VALUE_PATTERN: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 """Pattern of values that QSettings decodes with QDataStream."""
 

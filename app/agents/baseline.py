@@ -15,7 +15,7 @@ from engine.model import to_ticks
 from engine.random_streams import RandomStream
 
 LOOK_AHEAD_S: Final = 60.0
-"""Look-ahead of the greedy player. Assumed: the boot time of a server."""
+"""Simulated seconds that the greedy player looks ahead. Assumed: the boot time of a server."""
 
 LINES_PER_GAME: Final = 8
 """Average number of lines that the random player enters in a game of the drill's full length. Assumed."""

@@ -43,7 +43,7 @@ WAIT_ACTION: Final = ""
 """Action that does nothing."""
 
 SEED_COUNT: Final = 2**63
-"""Number of possible seeds, which begin at 0. `mirrordrill run` reproduces a game with each of them."""
+"""Number of possible seeds, counted from 0. `mirrordrill run` can reproduce a game with any of them."""
 
 LINE_LENGTH_MAX: Final = 4_000
 """Maximum characters of an action."""
@@ -58,7 +58,7 @@ GymnasiumValues = dict[str, Any]
 """Values by name, as Gymnasium passes observations and infos."""
 
 Observation = GymnasiumValues
-"""Observation of the agent by name, as Gymnasium's Dict space requires."""
+"""Parts of the agent's observation, by name, as Gymnasium's Dict space requires."""
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):

@@ -1,6 +1,6 @@
 """Command line of the program, for everything except the window.
 
-Exit codes: 0 success, 1 the answer is no, 2 invalid use.
+Exit codes: 0 success, 1 negative result, 2 invalid use.
 
 `commands.toml` lists the commands with their options. Each module contains the functions that execute its
 commands.

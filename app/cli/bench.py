@@ -28,7 +28,7 @@ GROUP_AND_DATABASE_COUNTS: Final = ((1, 1), (5, 20))
 PYTHON_DATABASE_COUNTS: Final = (1, 10, 100)
 COPIED_DATABASE_COUNTS: Final = (1, 100)
 REPLAY_SPAN_S: Final = 3600.0
-"""Simulated seconds that need no replay if a snapshot is restored."""
+"""Simulated seconds of the run whose replay is compared with restoring a snapshot."""
 
 ROW_STEPS: Final = 4_000_000
 """Rows times steps in one measurement of compiled code, which takes some tenths of a second."""
@@ -47,11 +47,14 @@ CORES_PER_DATABASE: Final = 8
 """Cores per database, as in a test server. They suffice for the load of Workload1."""
 
 REPETITIONS: Final = 5
-"""Number of repetitions. The fastest counts, because other programs can only add time."""
+"""Number of repetitions of a measurement.
+
+The fastest repetition counts, because other programs can only slow it down.
+"""
 
 
 NAME_LENGTH_MAX: Final = 44
-"""Width of the longest name in characters: snapshot of 1000 KB, world of 100 databases."""
+"""Characters of the longest figure name: "snapshot of 1000 KB, world of 100 databases"."""
 
 
 class BenchmarkFigure(Struct, frozen=True):
@@ -164,7 +167,7 @@ def _measure_flow_rate(count: int) -> float:
 
 
 def _measure_python_rate(count: int) -> float:
-    """Return the step rate of the same source code as plain Python."""
+    """Return simulated seconds per second of the log flow in plain Python, without compilation."""
     flow = _create_flow(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
     worked_on, room = collect_arrays(flow), flow.sources[:0, :, None]

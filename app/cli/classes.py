@@ -156,7 +156,12 @@ def _run_team(options: argparse.Namespace) -> int:
 
 
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
-    """Build the world of a team whose roles are stored in *folder*. The pipe of its owner can end it."""
+    """Create the shared simulation of a team, whose roles are stored in *folder*.
+
+    With --end-with-input, the simulation ends when standard input ends. It is a pipe of the process that owns
+    the
+    team.
+    """
     from app.classroom.team import team_server
     from app.classroom.team.world import RoleTable, TeamWorld
 
@@ -167,7 +172,7 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
 
 
 def _run_member(options: argparse.Namespace) -> int:
-    """Execute `class join --role`: take a role in the world of a team."""
+    """Execute `class join --role`: take a role in the shared simulation of a team."""
     from app.classroom.join import JoinFailedError
     from app.classroom.join_code import InvalidJoinCodeError, parse_invitation
     from app.classroom.team.member import TeamConnection, play_role

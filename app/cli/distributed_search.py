@@ -25,7 +25,7 @@ from engine.drill.par.trials import (
 )
 
 JOB_DURATION_S: Final = 0.2
-"""Intended duration of a job. Unfinished jobs are lost at the end. Assumed."""
+"""Intended duration of a job. Jobs that are unfinished at the end of the search are lost. Assumed."""
 
 TRIAL_DURATION_S: Final = 0.01
 """Estimated duration of a trial before the first measurement. Assumed."""
@@ -43,12 +43,12 @@ RESULT_WAIT_MAX_S: Final = 0.05
 """Maximum wait for results in seconds, after which the time limit is checked. Assumed."""
 
 SENT_CHECK_INTERVAL_S: Final = 0.001
-"""Seconds between two checks whether a job was sent. loky fails if it shuts down before that."""
+"""Seconds between two checks for unsent jobs. loky fails if it shuts down before a job was sent."""
 
 SENT_ROUND_COUNT: Final = 3
-"""Number of latest rounds whose states are sent with each cluster job.
+"""Number of latest rounds whose states are sent with each cluster job. Assumed.
 
-Assumed: a state that was not sent is tried again, and its trial is then dropped.
+A state that was not sent is evaluated again, and the duplicate trial is then dropped.
 """
 
 
@@ -76,7 +76,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
 
 
 class TrialJob(Struct, eq=False):
-    """Part of a decision, which one process evaluates."""
+    """Job for one process: it evaluates a part of the trials of a decision."""
 
     decision: DecisionPoint
     part: NeighborPart
@@ -86,7 +86,7 @@ class TrialJob(Struct, eq=False):
 
 
 class DecisionRound(Struct):
-    """Decisions of a round in order, and the jobs into which they are split when processes become free."""
+    """Decisions of one search round, in order. A decision is split into jobs when a process becomes free."""
 
     rules: SearchLimits
     known_hashes: Set[bytes]
@@ -110,7 +110,7 @@ class DecisionRound(Struct):
 
 
 class HelperProcess(Struct):
-    """Helper of the search: another process, or a cluster of processes."""
+    """Helper of the search: one other process, or a whole Dask cluster."""
 
     executor: Any
     is_cluster: bool = False
@@ -118,7 +118,7 @@ class HelperProcess(Struct):
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     known_counts: dict[SearchLimits, int] = field(default_factory=dict)
-    """Number of the search's known states that were sent to the helper, by limits of the search."""
+    """Limits of a search -> number of known states that the helper has received for them."""
 
     @property
     def has_capacity(self) -> bool:

@@ -1,4 +1,4 @@
-"""Commands `mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
+"""Commands `mirrordrill list`, `new`, `progress`: list drills, generate a drill, show the progress."""
 
 import argparse
 import sys

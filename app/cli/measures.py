@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def _rank_agents(job: tuple[str, str, int | None]) -> Ranking:
-    """Rank the agents in a scenario, given by name and text. Runs in a separate process."""
+    """Rank the agents in a scenario. *job*: name, text and seed of the scenario.
+
+    Runs in a separate process.
+    """
     from engine.drill.judging import automatic_players
 
     name, text, seed = job

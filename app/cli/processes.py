@@ -46,10 +46,10 @@ class ClusterClient(Protocol):
         """Wait until the scheduler has *count* workers. Raises TimeoutError."""
 
     def run_on_scheduler(self, function: Callable[[str], None], text: str) -> object:
-        """Call the function on the scheduler."""
+        """Call *function* with the argument *text* on the scheduler."""
 
     def run(self, function: Callable[[str], None], text: str) -> object:
-        """Call the function on each worker."""
+        """Call *function* with the argument *text* on each worker."""
 
 
 def _check_cluster(client: ClusterClient, scheduler: str) -> None:

@@ -49,7 +49,7 @@ TICK_MARKS_MAX: Final = 6
 
 
 def draw_plot(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
-    """Return an SVG plot with a line for each scenario and player, and a line across the plot at *limit*."""
+    """Return an SVG plot of *measure*: a line per scenario and player, and a line across it at *limit*."""
     lines: dict[str, list[float]] = {}
     for outcome in outcomes:
         value = getattr(outcome, measure)
@@ -129,7 +129,7 @@ def _draw_line(number: int, name: str, values: Sequence[float], maximum: float) 
 RUNS_MAX: Final = 1_000_000
 
 SweepJob = tuple[str, str, str, int]
-"""Name of a scenario, its text, player, and seed."""
+"""(name of the scenario, text of the scenario, player, seed)."""
 
 
 def _run_sweep(options: argparse.Namespace) -> int:

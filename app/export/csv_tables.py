@@ -63,7 +63,7 @@ def _build_run_row(source: ExportSource) -> list[object]:
 
 
 def build_move_row(segment: RunSegment) -> list[object]:
-    """Return the cells for an action or a wait."""
+    """Return the cells for an action or a wait: start, end, input line, value before and after, label."""
     times = (segment.tick / TICKS_PER_S, segment.until / TICKS_PER_S)
     return [
         *times,

@@ -1,4 +1,7 @@
-"""SVG drawing of the value over the time of a run, on the time scale of the timeline drawing. Without Qt."""
+"""SVG drawing of the value curve: the best score still reachable at each time of a run. Without Qt.
+
+It has the same time axis as the timeline drawing.
+"""
 
 import html
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +20,10 @@ PLOT_HEIGHT: Final = 120
 DOT_RADIUS: Final = 3.5
 """Radius of the dot of an action."""
 NUMBER_DISTANCE_MIN: Final = 11.0
-"""Minimum distance between two numbers in pixels. If space is short, actions without loss have no number."""
+"""Minimum distance between the numbers of two actions in pixels.
+
+If space is short, actions without loss have no number.
+"""
 LEGEND_ROW_HEIGHT: Final = 14
 """Height of a row of the legend."""
 LEGEND_SAMPLE_WIDTH: Final = 20
@@ -45,7 +51,10 @@ def draw_value_curve(
     choices: Mapping[str, Sequence[str]],
     refused: Container[tuple[Tick, str]] = (),
 ) -> str:
-    """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: the argument of `format_segment`."""
+    """Return the value curve as a stand-alone SVG.
+
+    *choices*: question -> its choices. *refused*: (tick, line) of each command that a server refused.
+    """
     end = value_curve.get_end_tick(regret_analysis)
     bottom = PLOT_TOP + PLOT_HEIGHT
     rows = list(_draw_legend(bottom + 38))

@@ -84,7 +84,7 @@ MISTAKE_LABELS: Final = {
     "mistake": mark("mistake"),
     "blunder": mark("blunder"),
 }
-"""Size of a mistake -> label."""
+"""Severity of a mistake -> label."""
 
 FIDELITY_LABELS: Final = {
     "modelled": mark("modeled"),
@@ -254,7 +254,7 @@ FAILOVER_LABELS: Final = {
     "forced": mark("{database}: forced failover {one} → {other}"),
     "role-move": mark("{database}: role moved {one} → {other}"),
 }
-"""Kind of failover -> text with its direction."""
+"""Kind of failover -> text that names the database and both servers."""
 
 
 def _format_failover(failover: FailoverReview) -> str:

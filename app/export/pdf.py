@@ -245,7 +245,7 @@ def _keep_together(document: QTextDocument) -> None:
 
 
 def _find_block_after_heading(heading: QTextBlock) -> QTextBlock:
-    """Return the block after a heading; if only a caption separates the heading from a table, the table."""
+    """Return the block after a heading, or the table after it if only the table's caption is in between."""
     next_block = heading.next()
     block_after = next_block.next()
     is_table = block_after.isValid() and QTextCursor(block_after).currentTable() is not None

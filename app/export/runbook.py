@@ -1,4 +1,4 @@
-"""Runbook: the actions of a run, or of the reference, as a commented SQL script. Without Qt."""
+"""Runbook: the actions of a run, or of the reference solution, as a commented SQL script. Without Qt."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final

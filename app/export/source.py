@@ -12,7 +12,7 @@ from engine.inputs import Input
 
 
 class ExportSource(Struct, frozen=True):
-    """Finished drill with the data that an export needs."""
+    """Data source of an export: a finished drill with its analysis."""
 
     drill: Drill
     review: Review

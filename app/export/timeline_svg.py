@@ -80,7 +80,7 @@ _PATTERN_DEFINITIONS: Final = (
 
 
 def draw_timeline(lanes: Mapping[str, DatabaseLanes], marks: Iterable[Marker], end_tick: Tick) -> str:
-    """Build a stand-alone SVG with a text alternative for screen readers."""
+    """Draw the timeline as a stand-alone SVG, with a text alternative for screen readers."""
     shown_lanes = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
     for lane in shown_lanes:

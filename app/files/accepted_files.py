@@ -1,4 +1,6 @@
-"""Foreign files that the user has accepted. They are identified by SHA-256 hash and open without a question.
+"""Files of other authors that the user has accepted.
+
+They open without a question, identified by SHA-256 hash.
 
 Without Qt.
 """
@@ -21,14 +23,14 @@ ACCEPTED_FILES_SETTING: Final = SettingKey("quarantine/accepted", "[]")
 Before version 0.2, each entry was only a SHA-256 hash.
 """
 ACCEPTED_FILES_MAX: Final = 1_000
-"""Maximum number of remembered files. Above it, the program asks again about the oldest files. Assumed."""
+"""Maximum number of accepted files that are stored. The oldest files are then asked about again. Assumed."""
 TITLE_LENGTH_MAX: Final = 200
 """Maximum number of characters of a title or an author, as in scenarios."""
 _SHA256_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class AcceptedText(Struct, frozen=True):
-    """Accepted text of a file. Empty fields are unknown."""
+    """Record of an accepted file. An empty field is unknown."""
 
     sha256: str
     title: str = ""
@@ -37,14 +39,11 @@ class AcceptedText(Struct, frozen=True):
     on: str = ""
     """Date of acceptance in UTC, such as 2026-11-21."""
     own: bool = False
-    """True if the user has written the text in this program. Such texts are not listed."""
+    """True if the user wrote the text in this program. Such files are not listed."""
 
 
 def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
-    """Return all remembered files, newest last. Invalid entries are ignored.
-
-    Raises StorageError.
-    """
+    """Return all accepted files, newest last. Invalid entries are ignored. Raises StorageError."""
     try:
         document = parse_json(profile.settings.get(ACCEPTED_FILES_SETTING))
     except ValueError:
@@ -62,7 +61,7 @@ def list_foreign_texts(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
 
 
 def add_accepted_text(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
-    """Return *entries* with *entry*, dated today. It replaces an older entry of the same text."""
+    """Return *entries* with *entry*, dated today. An older entry with the same SHA-256 hash is replaced."""
     dated = replace(
         entry,
         title=entry.title[:TITLE_LENGTH_MAX],
@@ -81,7 +80,7 @@ def remove_accepted_texts(entries: Iterable[AcceptedText], digests: Iterable[str
 
 
 def save_accepted_texts(profile: Profile, entries: Iterable[AcceptedText]) -> None:
-    """Save the entries. Raises StorageError, after which the previous entries are unchanged."""
+    """Save the entries. If this raises StorageError, the previous entries are unchanged."""
     profile.settings.set(ACCEPTED_FILES_SETTING, json.dumps([asdict(entry) for entry in entries]))
 
 

@@ -40,7 +40,7 @@ FORMAT_VERSION: Final = 1
 MANIFEST_NAME: Final = "bundle.toml"
 
 BUNDLE_BYTES_MAX: Final = 50_000_000
-"""Maximum size of the file in bytes."""
+"""Maximum size of a bundle file in bytes."""
 EXPANDED_BYTES_MAX: Final = 60_000_000
 """Maximum size of all members together in bytes, counted while they are read."""
 MEMBERS_MAX: Final = 200
@@ -57,7 +57,7 @@ MEMBER_BYTES_MAX: Final = {
 }
 """Kind of a member -> its maximum size in bytes."""
 SHOWN_NAME_LENGTH_MAX: Final = 80
-"""Maximum number of characters that a message shows of a name from the archive."""
+"""Maximum number of characters of an archive member's name in a message. Longer names are cut off."""
 PROBLEMS_MAX: Final = 100
 """Maximum number of listed problems. Further problems are only counted."""
 
@@ -74,9 +74,9 @@ _MEMBER_DATE: Final = (1980, 1, 1, 0, 0, 0)
 # End-of-archive record: signature, four counts, size and offset of the directory, length of the comment.
 _END_RECORD: Final = struct.Struct("<4s4H2LH")
 _DIRECTORY_ENTRY_BYTES_MIN: Final = 46
-"""Size of a directory entry in bytes, without its name."""
+"""Size of an entry in the ZIP directory in bytes, without the member's name."""
 _LOCAL_HEADER_BYTES_MIN: Final = 30
-"""Size of the header before a member in bytes, without its name."""
+"""Size of the ZIP header before a member in bytes, without the member's name."""
 _DIRECTORY_ENTRY_EXTRA_BYTES_MAX: Final = 200
 """Maximum number of bytes that other programs add to a directory entry (times, owners)."""
 _ARCHIVE_ERRORS: Final = (
@@ -129,7 +129,7 @@ class Bundle(Struct, frozen=True):
     scenarios: Mapping[str, str]
     """Name of a scenario -> its text."""
     runs: Mapping[str, bytes]
-    """Name of a run -> its JSON, for `run_files.parse`."""
+    """Name of a run -> its JSON, for `run_files.parse_run`."""
 
 
 class BundleError(ValueError):
@@ -213,7 +213,10 @@ def _escape_name(name: str) -> str:
 
 
 def _check_end_record(raw: bytes, file: str) -> None:
-    """Check the end record before the directory is read, because a huge directory could exhaust the memory."""
+    """Check the ZIP end record before the ZIP directory is read.
+
+    A huge directory could exhaust the memory.
+    """
     if len(raw) < _END_RECORD.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
     signature, disk, first, entry_count, count, size, place, comment = _END_RECORD.unpack(
@@ -271,7 +274,10 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
 
 
 def _find_member_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
-    """Return the start of each member -> the latest end that it may have. *end*: start of the directory."""
+    """Return the start of each member -> the latest end that the member may have, both as byte offsets.
+
+    *end*: start of the directory.
+    """
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))
 
@@ -405,10 +411,11 @@ def write_bundle(
     licence: str | None = None,
     replace: bool = False,
 ) -> Bundle:
-    """Write texts and runs as a bundle to *file* atomically.
+    """Write scenarios and runs as a bundle to *file* atomically.
 
     Raises BundleError if the bundle would be invalid, and OSError if it cannot be written. Without *replace*,
-    an existing file raises FileExistsError.
+    an
+    existing file raises FileExistsError.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse_bundle(raw, str(file))
@@ -453,8 +460,5 @@ def build_bundle(
 
 
 def quote_toml(text: str) -> str:
-    """Quote a TOML string.
-
-    JSON quoting is valid in TOML for texts without the characters that a `Line` forbids.
-    """
+    """Quote a TOML string as JSON, which is valid TOML for any text that the schema type `Line` permits."""
     return json.dumps(text, ensure_ascii=False)

@@ -23,7 +23,7 @@ from engine.drill.authoring.scenario import Scenario, count_verbs, load_scenario
 from engine.inputs import InputError
 
 FOLDER_NAME_LENGTH: Final = 16
-"""Number of digits of the SHA-256 hash in a folder's name. They exclude an accidental collision."""
+"""Number of digits of the SHA-256 hash in a folder's name, enough to exclude an accidental collision."""
 _KEY_PATTERN: Final = re.compile(rf"[0-9a-f]{{{FOLDER_NAME_LENGTH}}}")
 
 
@@ -32,7 +32,7 @@ class BundleStoreError(Exception):
 
 
 class BundledDrill(Struct, frozen=True):
-    """Drill of a bundle that is not imported yet, with the reason if it cannot be imported."""
+    """Drill in a bundle, before its import."""
 
     name: str
     text: str
@@ -46,7 +46,7 @@ class BundledDrill(Struct, frozen=True):
 
 
 class BundledRun(Struct, frozen=True):
-    """Recorded run of a bundle that is not imported yet."""
+    """Recorded run in a bundle, before its import."""
 
     name: str
     description: str
@@ -71,7 +71,7 @@ class ImportedBundle(Struct, frozen=True):
 
 
 def list_bundled_drills(opened_bundle: Bundle) -> Iterator[BundledDrill]:
-    """Yield each drill of the bundle. Each drill is checked when it is requested, and never run."""
+    """Yield each drill of the bundle. A drill is checked just before it is yielded, but not run."""
     present = {file.name: file for file in scenario_files.list_all_files()[0]}
     for name, text in opened_bundle.scenarios.items():
         yield _check_bundled_drill(opened_bundle, name, text, present)

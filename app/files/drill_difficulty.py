@@ -1,4 +1,7 @@
-"""Results of `mirrordrill par` for shipped drills, read without the engine so that the drill list opens quickly."""
+"""Measured difficulty of shipped drills, from the results of `mirrordrill par`.
+
+The results are read without the engine, so that the drill list opens quickly.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ TRIED_ACTIONS_MIN: Final = 5
 """Minimum number of tried actions for a meaningful blunder rate. Assumed."""
 
 BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
-"""Bounds of the blunder rate between two difficulty levels: quartiles of the 122 shipped drills."""
+"""Blunder rates that separate the difficulty levels: quartiles of the 122 shipped drills."""
 
 
 GENERATED_DRILL_LEVELS: Final = DIFFICULTY_LEVELS[1:]
-"""Levels of generated drills (app/files/generated_drills.py).
+"""Difficulty levels of generated drills (app/files/generated_drills.py), without the beginner's level.
 
-Their faults must be diagnosed, so no generated drill was measured as a beginner's drill.
+Their faults must be diagnosed, and no generated drill was measured as easy as a beginner's drill.
 """
 
 
@@ -71,13 +74,16 @@ def describe_certificate(name: str, text: str) -> str:
 
 
 def get_drill_difficulty(name: str) -> str:
-    """Return the measured difficulty of the shipped drill *name*, one of LEVELS; empty if unknown."""
+    """Return the measured difficulty of the shipped drill *name*; empty if unknown.
+
+    It is one of DIFFICULTY_LEVELS.
+    """
     certificate = _load_shipped_certificate(name)
     return "" if certificate is None else compute_difficulty(certificate)
 
 
 def compute_difficulty(certificate: ParCertificate) -> str:
-    """Return the difficulty, one of LEVELS; empty if too few actions were tried."""
+    """Return the difficulty, one of DIFFICULTY_LEVELS; empty if too few actions were tried."""
     measured = compute_blunder_chance(certificate)
     return "" if measured is None else DIFFICULTY_LEVELS[bisect(BLUNDER_RATE_BOUNDS, measured)]
 

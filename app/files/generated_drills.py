@@ -1,4 +1,7 @@
-"""Generated drills: a shipped generator with a random seed, accepted only after a search has proved that it works."""
+"""Generated drills: variants of shipped generators, each with a random seed.
+
+A drill is accepted only after a search has proved that all goals can be reached.
+"""
 
 import itertools
 import secrets
@@ -27,10 +30,13 @@ def draw_seed() -> int:
 
 
 GENERATOR_NAMES: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
-"""Shipped generators. Their seed determines the faults and their times."""
+"""Names of the shipped drill generators. The seed of a drill determines its faults and their times."""
 
 SEARCHED_PLANS_MAX: Final = 50
-"""Number of plans that the search tries, to find a better plan than the reference. Assumed: half a second."""
+"""Number of plans that the search tries in order to find a better plan than the reference solution.
+
+Assumed: the search takes half a second.
+"""
 
 ATTEMPTS_MAX: Final = 8
 """Number of attempts to generate a drill of the requested difficulty.
@@ -49,14 +55,14 @@ class GeneratedDrill(Struct, frozen=True):
     """Generated drill with its certificate."""
 
     scenario: Scenario
-    """Variant for the seed, with its measured level."""
+    """Variant of a generator for *seed*. Its level is the measured difficulty."""
     seed: int
     certificate: ParCertificate
     """Part of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
 
     @property
     def difficulty(self) -> str:
-        """Difficulty, one of LEVELS; empty if too few actions were tried."""
+        """Difficulty, one of DIFFICULTY_LEVELS; empty if too few actions were tried."""
         return drill_difficulty.compute_difficulty(self.certificate)
 
     @property
@@ -76,9 +82,10 @@ class GeneratedDrill(Struct, frozen=True):
 def draw_candidates(
     generators: Iterable[Scenario], level: str, draw_seed: Callable[[], int] = draw_seed
 ) -> Iterator[tuple[Scenario, int]]:
-    """Yield (scenario, seed) for different variants.
+    """Yield (generator, seed) for different variants of *generators*.
 
-    The generator whose shipped variant is closest to *level*, one of LEVELS, comes first.
+    The generator whose shipped variant is closest to the difficulty *level*, one of DIFFICULTY_LEVELS, comes
+    first.
     """
     for generator in sorted(
         generators,
@@ -99,9 +106,10 @@ def generate_drill(
 ) -> CooperativeTask[GeneratedDrill | None]:
     """Return the first of *candidates* that is proved and has the difficulty *wanted_level*.
 
-    A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After ATTEMPTS_MAX
-    attempts, return the proved candidate with the closest difficulty, or None. A candidate is proved if
-    `list_certificate_warnings` finds no problem and the reference solution is fair and reaches every goal.
+    A candidate is a generator and a seed. *wanted_level* is one of DIFFICULTY_LEVELS, or empty for any. After
+    ATTEMPTS_MAX attempts, return the proved candidate with the closest difficulty, or None. A candidate is
+    proved
+    if `list_certificate_warnings` finds no problem and the reference solution is fair and reaches every goal.
     """
     other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):

@@ -1,7 +1,8 @@
-"""Playing of runs from other authors within a budget. Without Qt.
+"""Player with limits of processor time and memory, for runs from other authors. Without Qt.
 
 Judge, export, report, verify and replay all use this module. A failure of such a run raises UnplayableError
-and no other exception. No run exceeds its budget.
+and no
+other exception. No run exceeds its budget.
 """
 
 import os
@@ -71,7 +72,7 @@ class UnplayableError(Exception):
 
 
 class GuardedPlayer:
-    """Run that is played within a budget."""
+    """Player of one run, which stops the run if it exceeds its budget."""
 
     def __init__(self, drill: Drill, budget: RunBudget, spent_s: float = 0.0) -> None:
         """Create a player. *spent_s*: processor time that the run has already used."""
@@ -101,7 +102,10 @@ class GuardedPlayer:
                 self._start_meter()
 
     def apply(self, line: str) -> None:
-        """Apply an input. Raises InputError if it is refused, and UnplayableError if it cannot be played."""
+        """Apply an input.
+
+        Raises InputError if the input is refused, and UnplayableError if the run cannot be continued.
+        """
         with self._meter_budget():
             self.drill.apply_line(line)
 

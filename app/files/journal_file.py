@@ -1,6 +1,6 @@
 """Journal of a run in a file, from which the run can be replayed after a crash. Without Qt.
 
-The module also reads the drills of the course.
+The module also reads the list of the drills in the course.
 """
 
 import json
@@ -71,9 +71,9 @@ MISSING_REPORT_PARTS: Final = {
 
 
 class JournalFile:
-    """Recorder that writes a journal file.
+    """Recorder that writes the journal of a run to a file.
 
-    Each input, with the hashes so far, is written before its result is shown.
+    Each input is written before its result is shown, together with the state hashes so far.
     """
 
     def __init__(self, drill: Drill, file: str) -> None:
@@ -90,11 +90,11 @@ class JournalFile:
         self._write_progress(tick, line)
 
     def record_position(self, tick: int) -> None:
-        """Write the position of the run."""
+        """Write that the run has reached *tick*, with all state hashes since the last entry."""
         self._write_progress(tick)
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Write the new hashes of the world."""
+        """Write all state hashes of the run since the last entry, including *state_hash*."""
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
@@ -128,7 +128,9 @@ class JournalFile:
 
 
 def read_journal(raw: bytes) -> dict[str, object]:
-    """Read inputs, end and hashes of an interrupted run, in the form of its report. The run is not played.
+    """Read an interrupted run, and return inputs, end and hashes in the form of a report.
+
+    The run is not played.
 
     Raises ValueError, KeyError and TypeError for other content. An incomplete last line is ignored.
     """

@@ -24,7 +24,7 @@ PATH_TITLES: Final = (
     mark("Restore and disaster recovery"),
     mark("Teams"),
 )
-"""Titles in the file, repeated here for translators."""
+"""Titles of the learning paths, repeated from the file of paths so that translators find them."""
 
 MIRRORING: Final = "mirroring"
 
@@ -33,7 +33,7 @@ class LearningPath(Struct, frozen=True):
     """Learning path of the start page."""
 
     key: str
-    """Technology of its drills, as in reports."""
+    """Technology of the drills in the path, as reports name it."""
     title: str
     """Title in English, translated for display."""
     drills: tuple[str, ...]
@@ -66,7 +66,10 @@ def get_position_in_path(drill: str) -> int:
 
 
 def find_technology(scenario: Scenario, shipped: bool) -> str:
-    """Return the key of the learning path. For a drill that is not shipped, derive it from the contents."""
+    """Return the technology of a drill: the key of its learning path, such as mirroring, ag, fci or team.
+
+    For a drill without a path, derive the technology from its contents.
+    """
     if shipped and scenario.name in _list_positions():
         return _list_positions()[scenario.name][0]
     if scenario.team:

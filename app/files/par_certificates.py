@@ -19,13 +19,19 @@ More means a mistake in drill or rubric. Assumed.
 """
 
 INACTION_LOSS_MIN: Final = BLUNDER_POINTS_MIN
-"""Minimum loss of points by inaction: the cost of a blunder."""
+"""Minimum points that a player must lose by doing nothing, compared with the best plan.
+
+It is the minimum loss of a blunder.
+"""
 
 TRAP_LOSS_MIN: Final = 0.5
-"""Minimum loss of points by a trap. A smaller loss is insignificant (engine/drill/par/regret.py, LABELS)."""
+"""Minimum points that a trap must cost.
+
+A smaller loss is insignificant (`SEGMENT_LABELS` of the regret analysis).
+"""
 
 SEED_DIFFERENCE_MAX: Final = BLUNDER_POINTS_MIN
-"""Maximum difference of the reference solution's score between seeds: the cost of a blunder."""
+"""Maximum difference between the scores of the same solution with different seeds: the cost of a blunder."""
 
 
 def load_certificate(scenario: Scenario) -> ParCertificate | None:

@@ -350,7 +350,12 @@ def _find_comment_start(lines: list[str], header: int) -> int:
 
 
 def _find_entry_end(lines: list[str], header: int, following: int) -> int:
-    """Return the end of an entry (exclusive). Comments after a blank line do not belong to the entry."""
+    """Return the line after an entry.
+
+    *header*: first line of the entry. *following*: first line of the next entry. Comments after a blank line
+    do not
+    belong to the entry.
+    """
     end = _find_comment_start(lines, following) if following < len(lines) else following
     last_end = end
     while last_end > header + 1 and (
@@ -363,7 +368,10 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
 
 
 def _check_change(new_text: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
-    """Return *new_text* if it differs from *text* only by *change* of the list *key*. Raises ScenarioEditError."""
+    """Return *new_text* if its only difference from *text* is *change*, applied to the list *key*.
+
+    Raises ScenarioEditError for any other difference.
+    """
     expected: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(expected[key])
     change(entries)

@@ -19,13 +19,13 @@ from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 SCENARIO_BYTES_MAX: Final = 4 * limits.FILE_CHARACTERS_MAX
-"""Maximum size of a file in bytes. A character takes at most four bytes."""
+"""Maximum size of a scenario file in bytes: four bytes for each of the permitted characters."""
 
 
 BUNDLE_LABEL_FILE: Final = "bundle.label"
 """Name of the TOML file that describes the origin of a bundle's scenarios, in the same folder."""
 BUNDLE_LABEL_BYTES_MAX: Final = 100_000
-"""Maximum size of this file in bytes."""
+"""Maximum size of the file BUNDLE_LABEL_FILE in bytes."""
 _FILE_NAME_PATTERN: Final = re.compile(r"[a-z0-9_-]{1,60}")
 """Pattern of the name of a scenario in a bundle."""
 
@@ -43,7 +43,7 @@ class ScenarioFile(Struct, frozen=True):
     text: str
     shipped: bool
     origin: str = ""
-    """Title of its bundle; empty for shipped scenarios and the user's scenarios."""
+    """Title of the bundle that contains the scenario; empty for shipped scenarios and the user's scenarios."""
 
     def load(self) -> Scenario:
         """Load the scenario. Raises ScenarioError."""
@@ -87,7 +87,7 @@ def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 
 def is_shipped_name(name: str) -> bool:
-    """Return whether a shipped scenario has this name. It would hide a user's file with the same name."""
+    """Return whether a shipped scenario has the name *name*. It would hide a user's file of this name."""
     return any(shipped.name == name for shipped in _list_shipped_files())
 
 
@@ -133,7 +133,10 @@ def _list_shipped_files() -> tuple[ScenarioFile, ...]:
 
 
 def read_bundle_label(folder: Path) -> dict[str, object]:
-    """Return title, author and origin of a bundle from its folder. If the file is incomplete, return only a title."""
+    """Return title, author and origin of a bundle from the file BUNDLE_LABEL_FILE in *folder*.
+
+    If the file has no title, return only the name of the folder as the title.
+    """
     fields: dict[str, object] = {}
     if not is_special_file(folder / BUNDLE_LABEL_FILE):
         with suppress(OSError, ValueError, RecursionError), (folder / BUNDLE_LABEL_FILE).open("rb") as file:

@@ -32,11 +32,11 @@ class ScenarioSummary:
     scored: bool
     shipped: bool
     origin: str = ""
-    """Title of its bundle; empty for shipped scenarios and the user's scenarios."""
+    """Title of the bundle that contains the scenario; empty for shipped scenarios and the user's scenarios."""
     technology: str = MIRRORING
-    """Key of its learning path."""
+    """Technology of the scenario, as `find_technology` returns it."""
     version: str = ""
-    """Newest SQL Server version of its instances, as a year."""
+    """Newest SQL Server version of the scenario's instances, as a year."""
     words: str = ""
     """Distinct lowercase words of brief, goals, questions, hints and accepted commands, used by the search."""
 
@@ -51,11 +51,11 @@ _FIELD_TYPES: Final = {
     "sources": list, "scored": bool, "shipped": bool, "origin": str, "technology": str, "version": str,
     "words": str,
 }  # fmt: skip
-"""Field of an entry in the file -> its type. A validation library would delay the start."""
+"""Field of an entry in the cache file -> its type. A validation library would delay the start."""
 
 
 def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
-    """Return the summaries in *folder* by the hash of their texts; empty if the file is invalid."""
+    """Return cache key -> summary from the cache file in *folder*; empty if the file is invalid."""
     if is_special_file(folder / CACHE_FILE_NAME):
         return {}
     try:
@@ -67,7 +67,7 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
 
 
 def _read_summary(entry: Mapping[str, Any]) -> ScenarioSummary:
-    """Convert an entry of the file to a summary. Raises ValueError for an invalid entry."""
+    """Convert an entry of the cache file to a summary. Raises ValueError for an invalid entry."""
     if {name: type(value) for name, value in entry.items()} != _FIELD_TYPES:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])

@@ -49,7 +49,10 @@ def format_results_as_csv(results: ResultSets) -> str:
 
 
 def format_results_as_text(results: ResultSets, messages: Iterable[str]) -> str:
-    """Format results like "results to text", but without a limit, followed by the messages."""
+    """Format results like "Results to Text" in Management Studio, but without its length limit.
+
+    Messages follow.
+    """
     tables = (
         formatting.format_text_table(list(columns), [*map(_format_cells, rows)]) for columns, rows in results
     )

@@ -34,8 +34,9 @@ def read_summaries(
 ) -> tuple[list[ScenarioSummary], list[str]]:
     """Return a summary of each file, in order, and a message for each unplayable file.
 
-    Summaries of known texts come from the caches in *folder* and *memory_cache*, and new summaries are added
-    to both. None means that there is no such cache.
+    Summaries of known texts come from the cache file in *folder* and from *memory_cache*. New summaries are
+    added
+    to both. If *folder* or *memory_cache* is None, this cache is not used.
     """
     stored = load_summaries(folder) if folder is not None else {}
     summaries_by_file = {**(memory_cache or {}), **stored}

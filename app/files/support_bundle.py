@@ -35,7 +35,7 @@ from engine.verbs.verb import VerbParameter
 
 HIDDEN_MARK: Final = "…"
 MESSAGE_MODULES: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
-"""Modules and packages in app/ that contain the texts of findings."""
+"""Modules and packages in app/ that contain the texts of `mirrordrill doctor`'s findings."""
 
 _NUMBER_PATTERN: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
 """Pattern of a number or version. Four groups of digits are excluded, because they could be an IP address."""
@@ -71,7 +71,7 @@ class NameMasks:
 
 
 def redact_finding(text: str) -> str:
-    """Redact a finding. Keep only words of the program's messages, and numbers."""
+    """Redact a finding of `mirrordrill doctor`. Keep only words of the program's messages, and numbers."""
     words = [word if _is_allowed(word) else HIDDEN_MARK for word in text.split()]
     return " ".join(
         word
@@ -286,9 +286,10 @@ class SupportBundleError(Exception):
 
 
 def write_support_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile | None) -> list[str]:
-    """Write the bundle to *file*. Return the names of its members, which are shown to the sender.
+    """Write the bundle to *file*. Return the names of the files inside, which the sender sees.
 
-    *profile*: None if it is unreadable, as *findings* then report. Raises SupportBundleError.
+    *profile*: None if the profile is unreadable; *findings* then contain the reason. Raises
+    SupportBundleError.
     """
     members = {
         "versions.json": json.dumps(read_versions(), indent=1),
@@ -340,7 +341,7 @@ def _mask_system_name(name: str) -> str:
 
 
 def _dump_profile(profile: Profile) -> dict[str, str]:
-    """Return the files with the redacted settings and the redacted journal of the last run: name -> text."""
+    """Return file name -> text, for the redacted settings and the redacted journal of the last run."""
     try:
         settings = profile.settings.read_all()
         names = NameMasks()

@@ -15,7 +15,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 VALIDITY_PERIOD: Final = timedelta(days=3650)
-"""Period of validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
+"""Period for which a certificate is valid. Assumed.
+
+No client checks the period, because clients compare the certificate or its fingerprint.
+"""
 
 
 def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str, str]:

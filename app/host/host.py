@@ -221,8 +221,10 @@ class RunHost:
         """Run the background task *slices* between frames, and pass its result to *on_result*.
 
         Emit `progress_changed` meanwhile. Time is stopped and inputs are refused. *on_cancel* is called if
-        the user cancels. *on_error* receives an expected error; by default, the error is shown.
-        *immediate_task_s*: wall time for the task before the first frame; None for the default of the host.
+        the user
+        cancels. *on_error* receives an expected error; by default, the error is shown. *immediate_task_s*:
+        wall
+        time that the task may use at once, before the next frame; None for the default of the host.
         """
         self._stop_all_work()
         on_error = on_error or self._report_refusal
@@ -425,7 +427,10 @@ class RunHost:
     def _advance_recorded(
         self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
     ) -> int:
-        """Advance and return the number of ticks. In an exam, write each second to disk before the next starts."""
+        """Advance up to *ticks*, and return the number of ticks done.
+
+        In an exam, write each second to disk before the next second starts.
+        """
         if self.live_drill is None or self.live_drill.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S

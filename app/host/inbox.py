@@ -25,7 +25,10 @@ ANSWER_FIRST_TEXT: Final = mark("The clock is paused until you answer the questi
 
 
 def build_sentence(text: str) -> str:
-    """Capitalize *text* and end it with a period. A verb of an input line at its start keeps its spelling."""
+    """Capitalize *text* and end it with a period.
+
+    If *text* begins with the verb of an input line, keep its spelling.
+    """
     text = text.strip()
     begins_with_verb = text.partition(" ")[0].rstrip(":") in VERBS
     start = text[:1] if begins_with_verb else text[:1].upper()
@@ -60,12 +63,12 @@ RESULT_EVENT_BY_VERB: Final = {"sql": "sql_done", "batch": "sql_done", "connect"
 
 
 class InputResult(Struct, frozen=True):
-    """Result of a request."""
+    """Result of an `InputRequest`."""
 
     journal_input: Input | None = None
     """Input in the journal; None if it was refused."""
     end_data: SqlDoneData | SessionData | None = None
-    """Data of the event in RESULT_EVENT_BY_VERB, for T-SQL with messages and result sets.
+    """Data of the event in RESULT_EVENT_BY_VERB; for T-SQL, they contain messages and result sets.
 
     None if the batch was lost.
     """
@@ -115,13 +118,13 @@ class Inbox:
                 return
 
     def register_result_event(self, request: InputRequest, input_: Input) -> None:
-        """Complete *request* with the next event in RESULT_EVENT_BY_VERB of its query window."""
+        """Complete *request* when the query window of *input_* has its next event in RESULT_EVENT_BY_VERB."""
         self._waiting.setdefault((RESULT_EVENT_BY_VERB[input_.verb], input_.args[0]), deque()).append(
             (request, input_)
         )
 
     def process_events(self, events: list[Event]) -> None:
-        """Complete the requests whose last event is in *events*."""
+        """Complete the requests whose result event is in *events*."""
         for event in events:
             end = event.data
             if isinstance(end, SqlDoneData | SessionData) and (

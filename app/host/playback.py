@@ -15,7 +15,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 
 class BackgroundTask(Generic[Result_co]):
-    """Background task: *slices* runs until its end. Then *then* receives its result, or *failed* its error."""
+    """Work that runs in slices. At its end, *on_result* receives the result, or *on_error* the error."""
 
     def __init__(
         self,
@@ -41,9 +41,7 @@ class BackgroundTask(Generic[Result_co]):
     def run_slices(self, has_time_left: Callable[[], bool]) -> bool:
         """Run at least one slice, and more while *has_time_left* returns True.
 
-        Return True at the end of the task.
-
-        Then call `deliver_result`.
+        Return True at the end of the task. The caller must then call `deliver_result`.
         """
         try:
             self.share = next(self._slices)
@@ -101,7 +99,10 @@ class RunPace:
         return int(self._owed_ticks)
 
     def record_done_ticks(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
-        """Subtract the run ticks from the due ticks. Return the achieved speed if the run lags, otherwise 0."""
+        """Subtract *due_ticks* from the due time. If fewer ticks were done, drop all due time.
+
+        Return the achieved speed if the run lags, otherwise 0.
+        """
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
         return (

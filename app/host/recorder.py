@@ -63,7 +63,10 @@ class RecordingSchedule:
         self._since_checkpoint_ms = 0.0
 
     def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
-        """Count *elapsed_ms* of wall time, and write what is due. None writes a heartbeat now."""
+        """Count *elapsed_ms* of wall time, and write what is due.
+
+        If *elapsed_ms* is None, write a heartbeat now.
+        """
         if elapsed_ms is None:
             self.write_heartbeat(drill)
             return

@@ -31,7 +31,7 @@ class DrillRecommendation(Struct, frozen=True):
 
     scenario: str
     skills: tuple[Skill, ...]
-    """Due skills, the longest due first; for unpracticed skills, the order of the scenario."""
+    """Due skills, the longest due first; or unpracticed skills, in the order of the scenario's list."""
     due_time: datetime | None
     """Time at which the first of the skills became due; None if the skills were never practiced."""
 

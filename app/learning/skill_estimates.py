@@ -41,7 +41,10 @@ RATING_LIMITS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
 """(quality, FSRS rating): a run below this quality has this rating. Assumed: 60 of 100 points pass a drill."""
 
 EASY_QUALITY_MIN: Final = 0.95
-"""Minimum quality of an exam with the FSRS rating Easy. Assumed: about the result of the reference solution."""
+"""Minimum quality with which an exam gets the FSRS rating Easy.
+
+Assumed: about the result of the reference solution.
+"""
 
 PROOF_SPACING_DAYS: Final = 2.0
 """Minimum days between the first and the last unaided pass that together prove a skill. Assumed: one night is
@@ -63,7 +66,7 @@ result in equal dates.
 
 
 class PracticedRun(Struct, frozen=True):
-    """Finished run as evidence of skills. Runs that were rewound or only watched must not be passed."""
+    """Finished run as evidence of skills. Omit runs that were rewound or only watched."""
 
     scenario: str
     mode: DrillMode

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class PacketKind(IntEnum):
-    """Type of a TDS message [MS-TDS 2.2.3.1.1]."""
+    """Type of a TDS packet, which is the type of its message [MS-TDS 2.2.3.1.1]."""
 
     BATCH = 0x01
     RPC = 0x03
@@ -45,7 +45,7 @@ Batches between MESSAGE_BYTES_MAX and this size are read and answered with an er
 
 
 class MalformedPacketError(ValueError):
-    """Error for bytes that are not TDS. The text names the part."""
+    """Error for bytes that are not valid TDS. The text names the invalid part."""
 
 
 class TdsMessage(Struct, frozen=True):
@@ -56,7 +56,7 @@ class TdsMessage(Struct, frozen=True):
     resets_connection: bool = False
     """True if the connection must be reset before the message is executed."""
     too_large: bool = False
-    """True if the message exceeded the limit. Its body was then skipped."""
+    """True if the message exceeded the size limit, so that its body was skipped."""
 
 
 def build_packet(kind: PacketKind, body: bytes) -> bytes:
@@ -148,7 +148,7 @@ class PacketReader:
         return self.data[self.at - count : self.at]
 
     def read_number(self, form: str) -> int:
-        """Read a number. *form*: its format character of the module struct. The number is little-endian."""
+        """Read a little-endian number. *form*: format character of the module struct."""
         (value,) = struct.unpack(f"<{form}", self.read_bytes(struct.calcsize(f"<{form}")))
         return int(value)
 
@@ -186,7 +186,10 @@ NAME_LENGTH_MAX: Final = 128
 
 
 def negotiate_version(client_version: int, product: int) -> int:
-    """Return the TDS version to use. *client_version*: version that the client requests. *product*: such as 2005."""
+    """Return the TDS version to use. *client_version*: requested version.
+
+    *product*: SQL Server version, such as 2005.
+    """
     newest = NEWEST_TDS_BY_PRODUCT.get(product, TDS_7_4)
     client_version = TDS_7_4 if client_version == TDS_8 else client_version  # inside TLS, TDS 8.0 equals 7.4
     return max(
@@ -207,7 +210,7 @@ def negotiate_encryption(client_encryption: int) -> EncryptionOption:
 
 
 def read_prelogin(body: bytes) -> tuple[int, bool]:
-    """Read from a PRELOGIN message the TLS option, see `EncryptionOption`, and whether it requests MARS.
+    """Return the TLS option of a PRELOGIN message (see `EncryptionOption`), and whether it requests MARS.
 
     A message without the TLS option means no TLS. Raises MalformedPacketError.
     """

@@ -92,7 +92,7 @@ _TYPE_BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
 _VARIANT_PREFIXES: Final = {
     0x3D: b"\x6f\x08\x08", 0x3A: b"\x6f\x04\x04", 0x3C: b"\x6e\x08\x08", 0x7A: b"\x6e\x04\x04", 0x24: b"\x24\x10\x10",
 }  # fmt: skip
-"""Base type in a sql_variant -> bytes that precede its value in the usual form."""
+"""Base type in a sql_variant -> bytes that precede a value of this type outside a sql_variant."""
 
 
 VARIANT_DATA_BYTES_MAX: Final = 8_000
@@ -100,7 +100,10 @@ VARIANT_DATA_BYTES_MAX: Final = 8_000
 
 
 def _read_variant(reader: PacketReader) -> TypedValue:
-    """Read a sql_variant with its base type [MS-TDS 2.2.5.5.4]. Its fields have another order than usual."""
+    """Read a sql_variant with its base type [MS-TDS 2.2.5.5.4].
+
+    The order of its fields differs from other types.
+    """
     if not reader.remaining_bytes:
         return TypedValue("sql_variant", "NULL")
     base, properties = reader.read_number("B"), reader.read_bytes(reader.read_number("B"))

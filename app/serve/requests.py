@@ -143,7 +143,7 @@ class OpenCursors(Struct):
 
 
 class CursorOpenResponse(Struct, frozen=True):
-    """Values of the response to the opening of a cursor, in addition to its columns."""
+    """Values, in addition to the columns, of the response to a call that opens a cursor."""
 
     outputs: dict[str, int]
     """Name of an output parameter (handle, cursor, scroll, concurrency, rows) -> its position."""
@@ -242,16 +242,22 @@ class SqlRequest(Struct, frozen=True):
 
     text: str
     outputs: tuple[tuple[int, str, str], ...] = ()
-    """Position, name and type of each output parameter. The last grid contains their values, see `OUTPUT_PREFIX`."""
+    """(position, name, type) of each output parameter.
+
+    The last result set contains their values, in columns with OUTPUT_PREFIX.
+    """
     has_return_status: bool = False
-    """True if the last grid begins with the return status of the procedure."""
+    """True if the last result set begins with the return status of the procedure."""
     call: bool = False
     handle: int | None = None
     """Handle of the statement that this request prepares; None if it prepares none."""
     resets_connection: bool = False
     """True for sp_reset_connection, which executes no T-SQL."""
     cursor_response: CursorOpenResponse | None = None
-    """Response to the opening of a cursor, whose rows are the first result set; None for other requests."""
+    """Response to a request that opens a cursor; None for other requests.
+
+    The first result set contains the rows of the cursor.
+    """
     fetch: FetchRequest | None = None
     """Fetch or close of a cursor, which executes no T-SQL; None for other requests."""
 
@@ -380,7 +386,10 @@ class PreparedStatements:
 
 
 _CALL_SEPARATORS: Final = (0x80, 0xFF)
-"""Separators between calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6]. No name has such a length."""
+"""Bytes that separate calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6].
+
+A separator cannot be mistaken for the length of a name, because no name is that long.
+"""
 
 
 def read_calls(body: bytes, tds: int, prepared: PreparedStatements) -> list[SqlRequest]:

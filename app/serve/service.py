@@ -41,11 +41,12 @@ async def serve_run(
     browser: bool = False,
     is_broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over, or until *lines* end.
+    """Play *drill* at *speed* until its end, until *lines* end, or until *is_broken* returns True.
 
-    The run also ends if *is_broken* returns that it cannot be recorded. *show_line* receives a line of JSON
-    with the addresses, and then a line for each event. *show_certificate* receives the certificate in PEM
-    before that. *browser*: clients may query instances by name. Raises PortUnavailableError.
+    *is_broken* returns whether the recording has failed. *show_certificate* receives the certificate in PEM.
+    *show_line* then receives a line of JSON with the addresses, and a line for each event. *browser*: open
+    the SQL
+    Server Browser, so that clients can find instances by name. Raises PortUnavailableError.
     """
     loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     host, thread, unwritten_lines = RunHost(), threading.get_ident(), list[str]()
@@ -102,7 +103,7 @@ async def serve_run(
 
 
 def list_addresses(listener: SqlPorts) -> dict[str, object]:
-    """Return the addresses of all instances and of all availability group listeners, by name."""
+    """Return "servers" and "listeners" (of availability groups) -> name -> host, port, login and password."""
     login = {"host": LISTEN_HOST, "login": LOGIN_NAME, "password": listener.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
     moving = listener.world.listeners
@@ -178,8 +179,9 @@ CONNECTION_STRING_TEMPLATES: Final = {
 }
 """Tool -> template of its connection string, from the tool's documentation.
 
-Each run has a new certificate, so the strings tell tools that check certificates to trust it. The form of
-SqlClient is also suitable for Management Studio's field for additional parameters.
+Each run has a new certificate. For tools that check certificates, the string therefore says that the
+certificate is
+trusted. The form of SqlClient also suits Management Studio's field for additional connection parameters.
 """
 
 

@@ -62,8 +62,10 @@ def encode_response(
 ) -> bytes:
     """Encode the complete response to a request.
 
-    *changes*: encoded changes of the connection, which precede the last DONE. *more_results*: responses to
-    further calls of the message follow. *ends*: ends of statements without messages and result sets.
+    *changes*: encoded changes of the connection, which precede the last DONE. *more_results*: True if
+    responses to
+    further calls of the message follow. *ends*: end of each statement that has neither messages nor result
+    sets.
     """
     inner = tds_types.DONE_IN_PROC if request.call else tds_types.DONE
     return_value: OutputRow | None = None
@@ -123,7 +125,10 @@ def encode_response(
 
 
 _USE_PATTERN: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
-"""Pattern of a batch that begins with USE. It reports the database even if the database does not change."""
+"""Pattern of a batch that begins with USE.
+
+The response to such a batch always reports the current database, even if it did not change.
+"""
 
 
 class StatementEnd(NamedTuple):
@@ -136,12 +141,15 @@ class StatementEnd(NamedTuple):
     precedes_result: bool = False
     """True if a result set follows whose row count is not known yet."""
     has_failed: bool = False
-    """True if an error ended the result set after its rows."""
+    """True if the statement ended with an error after rows of its result set."""
     is_call: bool = False
     """True for the call of a procedure in a batch."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
-        """Encode the end as a DONE token. FreeTDS reads only the row count of the last statement of a batch."""
+        """Encode the end of the statement as a DONE token.
+
+        FreeTDS reads only the row count of the last statement of a batch.
+        """
         kind = tds_types.DONE_PROC if self.is_call else kind
         return tds_types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.is_change)
 
@@ -160,7 +168,7 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
 def iterate_output(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
-    """Yield messages, grids and statement ends in order, see `Result.after_messages`."""
+    """Yield messages, result sets and statement ends in order, see `Result.after_messages`."""
     message_count, queue = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
@@ -207,7 +215,7 @@ CURSOR_NOT_FOUND_TEXT: Final = "sp_cursorfetch: The cursor identifier value prov
 
 
 class ServerContext(Protocol):
-    """Interface to the simulated world that a connection uses."""
+    """Interface through which a connection uses the simulated world."""
 
     password: str
     tls: TlsContexts
@@ -234,7 +242,7 @@ class ConnectionClosedError(Exception):
 
 
 class TdsSession:
-    """Connection of a client, from its first byte to its last."""
+    """Session of one client connection, from its first byte to its last."""
 
     def __init__(self, context: ServerContext, name: str, number: str, pipe: SocketStream) -> None:
         """Create a session.
@@ -289,12 +297,15 @@ class TdsSession:
             self._wire.close()
 
     def end(self, reason: str) -> None:
-        """End the session for *reason*, because the instance has ended it. The wait for a packet then ends."""
+        """End the session after the instance has ended it for *reason*.
+
+        A wait for a client packet then stops.
+        """
         self.end_reason = reason
         self._wire.end_input()
 
     def reset(self) -> None:
-        """Reset the connection, so that the client's system reports the loss."""
+        """Reset the TCP connection. The operating system of the client then reports that it is lost."""
         self._wire.reset()
 
     def drop_packets(self, enabled: bool) -> None:

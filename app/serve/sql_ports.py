@@ -54,7 +54,7 @@ def encode_browser_response(request: bytes, instances: InstancePorts) -> bytes:
 
 
 class SqlBrowser(asyncio.DatagramProtocol):
-    """SQL Server Browser: a UDP service that answers on a port of this computer while it is open."""
+    """SQL Server Browser: a UDP service on this computer. It answers while its port is open."""
 
     def __init__(self, list_instances: Callable[[], InstancePorts]) -> None:
         self._instances = list_instances
@@ -91,9 +91,9 @@ Assumed: twice the few hundred that a class needs. A real instance accepts 32,76
 connections].
 """
 PENDING_LOGINS_MAX: Final = 500
-"""Maximum number of connections before login.
+"""Maximum number of connections before login. Assumed.
 
-The next connection replaces the oldest, so that silent clients exclude nobody. Assumed.
+A further connection replaces the oldest one, so that silent clients cannot lock others out.
 """
 RESERVED_FILES: Final = 200
 """File descriptors reserved for purposes other than connections. Assumed."""
@@ -109,7 +109,7 @@ class PortState(Enum):
     UNREACHABLE = "dark"
     """State in which packets are dropped, so that no connection is established.
 
-    If the system cannot drop packets, this state is equal to SILENT.
+    If the operating system cannot drop packets, the port behaves as in the state SILENT.
     """
 
 
@@ -259,7 +259,7 @@ class SqlPorts:
         return owner != session.server and self._get_port_state(session.server) is PortState.ANSWERS
 
     def _get_port_state(self, name: str) -> PortState:
-        """Return the state of the port. A paused run answers no client."""
+        """Return the state of the port *name*. While the run is paused, every port is silent."""
         return get_port_state(self.world, name) if self._host.is_running else PortState.SILENT
 
     @staticmethod

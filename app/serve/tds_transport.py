@@ -1,4 +1,7 @@
-"""Bytes of a connection, with TLS below or inside the packets, as the client requests [MS-TDS 3.2.5.1]."""
+"""Transport of TDS packets over one connection. TLS is below or inside the packets [MS-TDS 3.2.5.1].
+
+The client chooses the kind of TLS.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +137,7 @@ class TdsTransport:
         self._pipe.drop_packets(enabled)
 
     def reset(self) -> None:
-        """Reset the connection, so that the client's system reports the loss."""
+        """Reset the TCP connection. The operating system of the client then reports that it is lost."""
         self._pipe.reset()
 
 
@@ -155,7 +158,7 @@ def _unpack_prelogin_packets(waiting: bytearray) -> bytes:
 
 
 UNREAD_BYTES_MAX: Final = 262_144
-"""Maximum number of unread bytes before the client must wait. Assumed: four full windows of TCP."""
+"""Maximum number of unread bytes before the client must wait. Assumed: four full TCP windows."""
 
 SO_ATTACH_FILTER: Final = 26
 SO_DETACH_FILTER: Final = 27
@@ -271,7 +274,7 @@ class SocketStream(asyncio.Protocol):
                 wire.setsockopt(socket.SOL_SOCKET, SO_DETACH_FILTER, 0)
 
     def reset(self) -> None:
-        """Reset the connection, so that the client's system reports the loss."""
+        """Reset the TCP connection. The operating system of the client then reports that it is lost."""
         wire = self.transport.get_extra_info("socket")
         if wire is not None and not self.transport.is_closing():
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

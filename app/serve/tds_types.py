@@ -40,7 +40,7 @@ _POINTER_TOKENS: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _TEXT_POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp. No client uses their values."""
 _LARGE_VALUE_TYPES: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
-"""Type of a large value -> type with max that represents it without a text pointer."""
+"""Old type of large values -> type whose (max) form replaces it, without a text pointer."""
 _VARIANT_MAX: Final = 8009
 """Maximum size of a sql_variant with its properties, in bytes."""
 _VARIANT_BASE_TYPES: Final = {
@@ -63,7 +63,7 @@ class WireColumn(Struct, frozen=True):
 
     kind: SqlType
     is_partially_length_prefixed: bool = False
-    """True if its values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for types with max."""
+    """True if the values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for varchar(max)."""
     uses_text_pointer: bool = False
     """True before TDS 7.2, which sends long values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
 
@@ -194,7 +194,10 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
 
 
 def _convert_to_units(value: object, scale: int) -> int:
-    """Return *value* as an integer in units of its last decimal. Raises ValueError if it is not a number."""
+    """Return *value* as an integer: the decimal number multiplied by 10 to the power of *scale*.
+
+    Raises ValueError if *value* is not a number.
+    """
     try:
         return int(WIDE_DECIMAL_CONTEXT.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:

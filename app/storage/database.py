@@ -113,7 +113,7 @@ def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
 
 
 def find_schema_differences(connection: sqlite3.Connection) -> Iterator[str]:
-    """Yield the differences from the schema and the value types of the newest version."""
+    """Yield the differences between a profile's tables, columns and value types and the newest version."""
     missing = [
         name for name, columns in TABLES.items() if not columns.keys() <= _list_columns(connection, name)
     ]

@@ -28,7 +28,7 @@ def open_profile(folder: Path | None = None) -> Profile:
 
 
 MET_GOALS_SETTING: Final = SettingKey("runs/goals_met", "{}")
-"""JSON: run ID -> [number of met goals, number of all goals]."""
+"""Setting with JSON: run ID -> [number of met goals, number of all goals]."""
 RUNS_WITH_GOALS_MAX: Final = 100
 """Number of latest runs for which the numbers of goals are kept."""
 
@@ -165,7 +165,7 @@ class Profile:
             return {}
 
     def list_lost_run_messages(self) -> list[str]:
-        """Return a message if the database does not contain the last run in progress; else an empty list."""
+        """Return a message if the database lacks the run that was last in progress; otherwise []."""
         if self._stored_mark is None:
             return []
         with self._database.run_transaction() as db:
@@ -187,7 +187,7 @@ class Profile:
             return results.list_finished_runs(db)
 
     def list_answers(self) -> list[ReportRow]:
-        """Return the answered questions of all finished runs for which the learner stated a confidence."""
+        """Return all questions in finished runs that the learner answered with a stated confidence."""
         with self._database.run_transaction() as db:
             return results.list_answers(db)
 
@@ -220,7 +220,7 @@ class Profile:
             return runs.has_run_of(db, scenario_name)
 
     def list_started_scenarios(self) -> frozenset[str]:
-        """Return the names of all scenarios of which a run was ever started."""
+        """Return the names of all scenarios that were ever started."""
         with self._database.run_transaction() as db:
             return runs.list_started_scenarios(db)
 

@@ -137,7 +137,7 @@ def list_unfinished_runs(
 ) -> list[UnfinishedRun]:
     """Return the unfinished runs, newest first.
 
-    A run with fewer lines than its *journal_mark* has a `problem`.
+    A run with fewer lines than *journal_mark* states has a `problem`.
     """
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read_run(db, run, journal_mark) for run in runs]
@@ -162,7 +162,7 @@ def has_run_of(db: sqlite3.Connection, scenario_name: str) -> bool:
 
 
 def list_started_scenarios(db: sqlite3.Connection) -> frozenset[str]:
-    """Return the names of all scenarios of which a run was ever started."""
+    """Return the names of all scenarios that were ever started."""
     return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
 
@@ -218,7 +218,10 @@ def _read_run(db: sqlite3.Connection, run: sqlite3.Row, journal_mark: JournalMar
 
 
 def _extend_checksum(chain: int, tick: int, text: str) -> int:
-    """Return the checksum (CRC-32) of the lines so far, *chain*, extended by this line."""
+    """Return the CRC-32 checksum of a journal, extended by the next line (*tick* and *text*).
+
+    *chain*: checksum of all earlier lines.
+    """
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
@@ -291,7 +294,10 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _abandon_superseded_runs(db: sqlite3.Connection, run_ids: list[int]) -> None:
-    """Mark runs that the deleted run had superseded as abandoned, so that the next start does not offer them."""
+    """Mark *run_ids* as abandoned, so that the next start does not offer to continue them.
+
+    These are runs that a deleted run had superseded.
+    """
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))
 

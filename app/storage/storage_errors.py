@@ -67,8 +67,9 @@ _PROBLEM_BY_SQLITE_CODE: Final = {
 _SCHEMA_MISMATCH_MESSAGES = re.compile(
     r"no such (table|column)|already exists|duplicate column|has no column"
 )
-"""SQLite's messages for tables that do not match the file's version. Tests exclude that the program's SQL is
-the cause.
+"""Pattern of SQLite's messages for tables that do not match the version of the file.
+
+Tests ensure that wrong SQL of the program is not the cause.
 """
 
 
@@ -90,17 +91,20 @@ def build_storage_error(error: BaseException | None, file: Path) -> StorageError
 
 
 JOURNAL_MARK_FILE_NAME: Final = "journal.mark"
-"""Name of the mark's file."""
+"""Name of the file that contains the journal mark."""
 _MARK_PATTERN: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
-"""Pattern of the mark's text."""
+"""Pattern of the text in the journal mark's file."""
 _MARK_BYTES: Final = 64
-"""Size of the mark in bytes. The size is constant, so that the mark can be overwritten even on a full disk."""
+"""Size of the journal mark's file in bytes.
+
+It is constant, so that a full disk does not prevent overwriting.
+"""
 
 
 class JournalMark(Struct, frozen=True):
-    """Newest run and the number of its stored lines.
+    """ID of the newest run and the number of its stored lines. It is kept in a file outside the database.
 
-    A file outside the database keeps it, to detect lost lines.
+    A comparison with the database detects lost lines.
     """
 
     run_id: int

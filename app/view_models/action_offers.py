@@ -21,7 +21,7 @@ from engine.verbs.verb import Args, Verb, VerbParameter, list_other_servers
 
 
 class ActionTarget(Struct, frozen=True):
-    """Selected object of an action: a server, a link, a client application or a database."""
+    """Object that the user has selected for an action: a server, link, client application or database."""
 
     kind: str
     """server, link, client or database."""
@@ -61,9 +61,7 @@ _GROUP_ORDER: Final = ("repair", "chore", "fault", "load")
 
 
 EDITED_VERBS: Final = frozenset({"point-app"})
-"""Verbs that menus omit, because the user edits the connection string instead, as in an application's
-configuration.
-"""
+"""Verbs that change the connection string. Menus omit them, because the user edits the string instead."""
 
 
 def list_action_offers(
@@ -71,10 +69,11 @@ def list_action_offers(
 ) -> list[ActionOffer]:
     """Return all possible actions on *target*, repairs first.
 
-    If there are many databases, only *open_database* is offered.
+    If a server has many databases, only *open_database* and damaged databases are offered.
 
-    Each action is tested on a copy of the world. If *reveals_state* is False, as in an exam, every action for this
-    kind of target is listed, so that the menu does not reveal what is broken.
+    Each action is tested on a copy of the world. If *reveals_state* is False, as in an exam, every action for
+    this
+    kind of target is listed. The menu then does not reveal what is broken.
     """
     offers: list[ActionOffer] = []
     repair_offers: list[ActionOffer] = []
@@ -126,7 +125,7 @@ def _is_effective(world: World, line: str) -> bool:
 def _list_arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Yield all argument lists of the verb whose first argument is the target."""
+    """Yield every argument list for *verb* that begins with *target*."""
     if target.kind == "link":
         if verb.applies_to_link:
             yield target.names
@@ -155,8 +154,9 @@ NODE_ARGUMENTS: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
         if role.owner == node and " " not in resource.name
     ),
 }
-"""Kind of a parameter -> function that lists the cluster objects in a node's menu. Names with spaces must be
-typed.
+"""Kind of the first parameter of a verb -> function that lists its values for the menu of a node.
+
+The values are clusters, roles and resources. Names with spaces are omitted and must be typed.
 """
 
 

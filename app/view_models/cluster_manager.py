@@ -31,7 +31,7 @@ class ClusterRow(Struct, frozen=True):
     state: str
     color_name: str
     owner: str
-    """Owner node of a role or resource; for a node, its votes."""
+    """Text of the owner column: owner node of a role or resource; for a node, its number of votes."""
     details: str
     """Preferred or possible owners; for a resource, also its kind."""
 
@@ -52,13 +52,13 @@ def list_usable_nodes(world: World) -> list[str]:
 
 
 def find_running_node(world: World, name: str) -> Node | None:
-    """Return the node *name* if its cluster service is running in a partition; otherwise None."""
+    """Return the node *name* if its cluster service runs and its partition has quorum; otherwise None."""
     node = world.nodes.get(name)
     return node if node is not None and config.is_running(world, node) and node.partition else None
 
 
 def format_cluster_title(world: World, name: str) -> str:
-    """Return the title: the cluster, its votes and its witness in the node's knowledge."""
+    """Return the window title: the cluster, its votes and its witness, as node *name* knows them."""
     node = world.nodes.get(name)
     if node is None:
         return tr("This drill has no cluster.")

@@ -1,4 +1,4 @@
-"""Connection string of an application, the input that changes the string, and the log of the driver. No Qt."""
+"""Connection string of an application, the input that changes it, and the log of the driver. No Qt."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -24,7 +24,7 @@ which exists only in Mirrordrill.
 
 
 def build_connection_string(client: Client) -> str:
-    """Return the connection string of *client*. The keyword Retry contains its retry setting."""
+    """Return the connection string of *client*. The keyword Retry says whether the client reconnects."""
     parts = {"Data Source": client.data_source}
     if client.failover_partner:
         parts["Failover Partner"] = client.failover_partner
@@ -76,7 +76,7 @@ def read_driver_log(events: Iterable[Event], client: str) -> list[str]:
 
 
 def describe_driver(client: Client) -> str:
-    """Describe the driver and its behavior after a lost connection, in a sentence."""
+    """Describe the driver of *client*, and its behavior after a lost connection, in a sentence."""
     driver = client.driver or tr("documented behavior of mirroring drivers")
     retry = tr("reconnects automatically") if client.reconnects else tr("does not reconnect automatically")
     return tr("Driver: {driver}. The application {retry}.").format(driver=driver, retry=retry)

@@ -44,7 +44,7 @@ SEVERITY_COLORS: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 
 
 Issue = tuple[str, str]
-"""(severity, text of the policy). The severity is HEALTHY, WARNING or CRITICAL."""
+"""(severity, text) of a dashboard issue. The severity is HEALTHY, WARNING or CRITICAL."""
 
 NO_CLUSTER_ISSUE: Final = (CRITICAL, mark("WSFC cluster service is offline."))
 GROUP_OFFLINE_ISSUE: Final = (CRITICAL, mark("Availability group is offline."))
@@ -58,14 +58,14 @@ DATABASE_NOT_HEALTHY_ISSUE: Final = (
 )
 DATABASE_SUSPENDED_ISSUE: Final = (WARNING, mark("Availability database is suspended."))
 UNSYNCHRONIZED_REPLICAS_ISSUE: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
-"""Issue of unsynchronized replicas, the last of the built-in policies.
+"""Issue if a synchronous replica is not synchronized.
 
-The policies are in the order of their message numbers, 41401 to 41425.
+The issue constants have the order of the message numbers of SQL Server's built-in policies, 41401 to 41425.
 """
 
 
 class ReplicaRow(Struct, frozen=True):
-    """Row of a replica, in the knowledge of the selected server."""
+    """Row of a replica on the dashboard, as the selected server knows it."""
 
     name: str
     role: str
@@ -78,9 +78,9 @@ class ReplicaRow(Struct, frozen=True):
 
 
 class ReplicaStateRows:
-    """Rows of sys.dm_hadr_database_replica_states on one server, with the texts of a result grid.
+    """Rows of sys.dm_hadr_database_replica_states on one server, with values as text.
 
-    A row is computed when it is first needed, because the screen shows only some of a hundred databases.
+    A row is computed when it is first needed, because the screen shows only a few of many databases.
     """
 
     def __init__(self, world: World, group: AvailabilityGroup, server: str) -> None:
@@ -89,7 +89,10 @@ class ReplicaStateRows:
         self._rows: dict[tuple[str, str], dict[str, Scalar]] = {}
 
     def find_row(self, database: str, replica: str) -> dict[str, Scalar]:
-        """Return column name -> text of the row; empty if the server has no such row."""
+        """Return column name -> text of the row for *database* on *replica*.
+
+        The result is empty if the server has no such row.
+        """
         row_key = (database, replica)
         if row_key not in self._rows:
             self._rows[row_key] = self._build_row(*row_key)
@@ -117,7 +120,7 @@ class ReplicaStateRows:
 
 
 class DatabaseRow(Struct, frozen=True):
-    """Row of one database on one replica."""
+    """Row of one database on one replica, on the dashboard."""
 
     name: str
     replica: str
@@ -128,7 +131,7 @@ class DatabaseRow(Struct, frozen=True):
     """Reason for suspended data movement; "No" if it is not suspended."""
     issues: tuple[Issue, ...]
     server_rows: ReplicaStateRows
-    """Rows of the server's replica state view, which contain the log positions."""
+    """Rows of sys.dm_hadr_database_replica_states on the selected server, which contain the log positions."""
 
     @property
     def positions(self) -> dict[str, Scalar]:
@@ -159,7 +162,7 @@ class DatabaseRow(Struct, frozen=True):
 
 
 class GroupDashboard(Struct, frozen=True):
-    """Dashboard of one availability group, in the knowledge of one server."""
+    """Dashboard of one availability group, as one of its servers knows it."""
 
     server: str
     group: str
@@ -196,17 +199,20 @@ def format_issues(issues: tuple[Issue, ...]) -> str:
 
 
 def list_replica_servers(world: World) -> list[str]:
-    """Return the instances that have a replica, in the order of the world."""
+    """Return the instances that have a replica, in the order of `World.instances`."""
     hosts = {server for server, _ in world.replicas}
     return [name for name in world.instances if name in hosts]
 
 
 KnownGroup = tuple[AvailabilityGroup, ReplicaState]
-"""(availability group, state of its replica) in the knowledge of a server."""
+"""(availability group, state of the local replica), as one server knows them."""
 
 
 def find_groups(world: World, server: str) -> dict[str, KnownGroup]:
-    """Return group name -> (group, replica state) for *server*; empty while the server does not respond."""
+    """Return group name -> (group, state of the local replica) for *server*.
+
+    The result is empty while the server does not respond.
+    """
     if server not in world.instances or not tsql.is_reachable(world, server) or world.instances[server].hung:
         return {}
     groups = (
@@ -217,7 +223,7 @@ def find_groups(world: World, server: str) -> dict[str, KnownGroup]:
 
 
 def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
-    """Return the dashboard of an availability group as one of its servers knows it."""
+    """Return the dashboard of *group*, as the server of *state* knows it."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.find_server_node(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER_ISSUE]
@@ -273,9 +279,9 @@ def _list_primary_issues(world: World, group: AvailabilityGroup) -> Iterator[Iss
 
 
 def _is_visible(state: ReplicaState, replica: Replica) -> bool:
-    """Return whether the server knows the replica.
+    """Return whether the server of *state* knows *replica*.
 
-    A primary knows all replicas, other servers only their own.
+    A primary knows all replicas; other servers know only their own.
     """
     return state.role is ReplicaRole.PRIMARY or replica.server == state.server
 
@@ -315,7 +321,7 @@ def _list_states(
 ) -> list[tuple[str, SyncState]]:
     """Return (database, synchronization state) of each copy on *replica*.
 
-    The states are those in the knowledge of the server of *state*.
+    The states are those that the server of *state* knows.
     """
     is_local_replica = replica.server == state.server
     copies = replicas.list_group_copies(world, state.server, group.guid)
@@ -353,7 +359,10 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
 
 
 def _describe_suspension(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """Return the reason for suspended data movement, if the server knows it; otherwise ""."""
+    """Return the reason for suspended data movement on *replica*, or "".
+
+    The result is also "" if the server of *state* does not know the reason.
+    """
     if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""
     reason = replicas.find_suspend_reason(world, (replica.server, database))

@@ -1,4 +1,4 @@
-"""Captions that explain the first run, with the figures of this run, without Qt."""
+"""Captions that explain the first run to a new user, with times measured in this run. Without Qt."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -68,7 +68,7 @@ COMPARISON_TEXT: Final = mark(
 def build_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
     """Return the captions for the events so far, in order.
 
-    *report* contains the published duration. It is needed for captions after the clients have reconnected.
+    *report* contains the published duration. Captions after the reconnection of the client require it.
     """
     return list(_iterate_captions(events, report))
 
@@ -140,13 +140,13 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
 
 
 def is_client_back(event: Event) -> bool:
-    """Return whether the client has connected to the new principal."""
+    """Return whether *event* reports that the client has connected to the new principal."""
     change = get_data(event, ClientData)
     return change is not None and change.what == "connected" and event.server == MIRROR
 
 
 def is_protected(event: Event) -> bool:
-    """Return whether the old principal is a synchronized mirror again."""
+    """Return whether *event* reports that the old principal has become a synchronized mirror."""
     change = get_data(event, StateData)
     return change is not None and change.new == "SYNCHRONIZED" and event.server == PRINCIPAL
 

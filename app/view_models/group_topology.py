@@ -32,9 +32,9 @@ _LISTENER_INDICATORS: Final = {
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
 }
-"""State of the group's cluster role -> text and color name of the listener.
+"""State of an availability group's cluster role -> text and color name of the listener.
 
-A role without an entry is failing over.
+In any other state, the role is failing over.
 """
 
 _POWER_INDICATORS: Final = {
@@ -46,7 +46,7 @@ _POWER_INDICATORS: Final = {
 def uses_mirroring(world: World) -> bool:
     """Return whether the world uses mirroring.
 
-    This is true without a cluster, or if there is a mirroring session in addition to the cluster.
+    A world without a cluster counts as mirroring. A world with a cluster must also have a mirroring session.
     """
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 

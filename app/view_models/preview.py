@@ -1,6 +1,6 @@
 """Preview of the immediate effects of an action, applied to a fork of the world, without Qt.
 
-The preview does not show later consequences, because to foresee them is the task of a drill.
+Later consequences are not shown, because foreseeing them is part of the drill.
 """
 
 from typing import Final
@@ -83,7 +83,7 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
 
 
 def _collect_displays(contents: TopologyContents) -> dict[ActionTarget, tuple[object, ...]]:
-    """Return each object on the canvas -> its appearance."""
+    """Return object -> values that determine its appearance, for each object of the topology."""
     displays: dict[ActionTarget, tuple[object, ...]] = {}
     for server in contents.servers:
         displays[ActionTarget("server", (server.name,))] = _collect_content(server)

@@ -54,7 +54,10 @@ def compute_progress(
     current_time: datetime,
     answers: Iterable[ReportRow] = (),
 ) -> LearnerProgress:
-    """Return the progress at *current_time* of a learner with these results and *answers*."""
+    """Return a learner's progress at *current_time*, computed from finished runs and *answers*.
+
+    *newest_first*: results of the runs. *summaries*: all available scenarios.
+    """
     scored = [summary for summary in summaries if summary.scored]
     runs = list_practiced_runs(newest_first)
     courses = [DrillCandidate(s.name, s.skills, DIFFICULTY_LEVELS.index(s.level), s.minutes) for s in scored]

@@ -15,17 +15,17 @@ BETTER, WORSE = "better", "worse"
 
 
 class ComparisonRow(Struct, frozen=True):
-    """Figure of both runs. *difference* is right minus left."""
+    """Figure of two compared runs. *difference*: value of the right run minus value of the left run."""
 
     figure: str
     """Name of the compared figure."""
     left: str
-    """Value in the first run."""
+    """Value in the left run."""
     right: str
-    """Value in the second run."""
+    """Value in the right run."""
     difference: str = ""
     verdict: str = ""
-    """BETTER or WORSE, as a judgment of the right run; empty if the runs are equal."""
+    """BETTER or WORSE, if the right run is better or worse than the left run; otherwise empty."""
 
     @property
     def is_equal(self) -> bool:
@@ -34,13 +34,13 @@ class ComparisonRow(Struct, frozen=True):
 
 
 class ComparedAction(Struct, frozen=True):
-    """Actions at one time, in one run or in both."""
+    """Row of the action list: the actions of both runs at one time."""
 
     t_s: float
     left: str
-    """Action in the first run at this time; empty if there is none."""
+    """Action in the left run at this time; empty if there is none."""
     right: str
-    """Action in the second run at this time; empty if there is none."""
+    """Action in the right run at this time; empty if there is none."""
 
 
 class _ComparedFigure(Struct, frozen=True):
@@ -50,7 +50,7 @@ class _ComparedFigure(Struct, frozen=True):
     format_value: Callable[[float], str]
     """Function that formats a value of the figure."""
     is_more_better: bool | None = False
-    """True if a higher value is better; None if neither is better."""
+    """True if a higher value is better, False if a lower value is better; None if neither is better."""
 
 
 def _create_sum_reader(name: str) -> Callable[[Report], float]:
@@ -185,9 +185,11 @@ def _format_difference(
     format_value: Callable[[float], str],
     more_is_better: bool | None,
 ) -> tuple[str, str]:
-    """Return the difference as text, and BETTER or WORSE as a judgment of the right run.
+    """Return the difference as text, and whether the right run is BETTER or WORSE than the left run.
 
-    Both texts are empty if the values are equal.
+    Both texts are empty if the values are equal or one is missing. The second is also empty if neither value
+    is
+    better.
     """
     if left_value is None or right_value is None or format_value(left_value) == format_value(right_value):
         return "", ""
@@ -215,7 +217,7 @@ def _list_actions(report: Report) -> Iterator[tuple[float, str]]:
 
 
 def format_remark(left_report: Report, right_report: Report) -> str:
-    """Return a remark to read before the comparison; empty if there is none."""
+    """Return a remark on how far the runs are comparable: same drill, same seed, or neither."""
     if left_report["scenario"] != right_report["scenario"]:
         return tr("Two different drills: only common figures are compared.")
     if left_report["seed"] != right_report["seed"]:

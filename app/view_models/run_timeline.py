@@ -1,6 +1,7 @@
 """Timeline of a run: service, protection, and markers of notable events, without Qt.
 
-It reads events in the form of the report (`Event.as_json()`), so that running and stored runs look the same.
+Events have the form of a report (`Event.as_json()`), so that a running and a stored run have the same
+timeline.
 """
 
 from bisect import insort
@@ -32,7 +33,7 @@ MERGE_START_S: Final = 3600.0
 merged.
 """
 MERGE_WINDOW_SHARE: Final = 1 / 4_000
-"""Share of the run time within which changes merge into one marker. On a wide screen, it is one dot.
+"""Fraction of the elapsed run time within which changes merge into one marker: one dot on a wide screen.
 
 Without merging, a day with a hundred databases would have 50,000 markers.
 """
@@ -67,7 +68,10 @@ class TimelineMarker(Struct, frozen=True):
 
 
 class RunTimeline:
-    """Timeline of a run, built from its events. The databases in *mirrored* begin with a synchronized copy."""
+    """Timeline of a run, built from its events.
+
+    *mirrored*: databases that have a synchronized copy at the start.
+    """
 
     def __init__(
         self,
@@ -195,7 +199,10 @@ class RunTimeline:
         return ASYNCHRONOUS if self._asynchronous.intersection(serving) else PROTECTED
 
     def _is_synchronized(self, database: str) -> bool:
-        """Return whether the open copy is SYNCHRONIZED. Without any event, the state at the start counts."""
+        """Return whether the serving copy of *database* is SYNCHRONIZED.
+
+        Before its first event, the start state counts.
+        """
         if database in self._grouped:
             return self._grouped[database]
         states_by_server = {s: state for (s, db), state in self._states.items() if db == database}
@@ -210,7 +217,7 @@ class RunTimeline:
 def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
     """Return the databases that begin with a synchronized mirror or secondary.
 
-    A numbered series is returned as its single databases.
+    For a numbered series of databases, each name is returned.
     """
     names_by_database = {database.name: database.names for database in scenario.databases}
     mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
@@ -224,7 +231,7 @@ def find_synchronized_databases(scenario: Scenario) -> tuple[str, ...]:
 def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
     """Return the mirrored databases that begin with SAFETY OFF.
 
-    A numbered series is returned as its single databases.
+    For a numbered series of databases, each name is returned.
     """
     databases = {session.database for session in scenario.sessions if session.safety == "OFF"}
     return tuple(

@@ -27,9 +27,9 @@ ALL_DATABASES = "*"
 MAXIMUM_COUNTERS = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
 """Counters whose value for many databases is the maximum. The values of all other counters are added up."""
 QUEUE_COLUMNS = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
-"""Indexes of the queue counters in an entry."""
+"""Column indexes of the send queue and the redo queue in an array of counter values."""
 Streams = Mapping[int, Sequence[int]]
-"""Number of a log -> numbers of its streams."""
+"""Number of a transaction log -> numbers of the streams that send this log to copies."""
 NO_STREAMS: Final[Streams] = {}
 IS_SUMMED = np.array([name not in MAXIMUM_COUNTERS for name in COUNTERS])
 """Boolean per counter: True if the values of several databases are added up."""
@@ -45,9 +45,9 @@ class SeriesSummary(Struct, frozen=True):
 
 
 class CounterColumns:
-    """Uncompressed copy of the samples of a run: one log per entry, with the values of all counters.
+    """Uncompressed copy of a run's samples: for each sample, a log number and the values of all counters.
 
-    After a switch to another run or snapshot, entries that both have in common are not read again.
+    After a switch to another run or snapshot, samples that both have in common are not read again.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,9 @@ class CounterColumns:
         return self._values[: self.count]
 
     def count_known_samples(self, samples: Samples, count: int) -> int:
-        """Set *samples* as the source, and return how many of its first *count* entries are already known.
+        """Read from *samples* from now on.
+
+        Return the number of its entries, at most *count*, that are already known.
 
         `add_entries` appends the other entries.
         """
@@ -115,9 +117,9 @@ class CounterColumns:
     def add_combined_entries(
         self, places_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
     ) -> None:
-        """Append entries of many databases, combined as sums or maxima.
+        """Append entries for many databases together: sums, or maxima for MAXIMUM_COUNTERS.
 
-        Each database has one sequence of pairs.
+        *places_by_database*: for each database, one (log, stream) pair per new entry.
         """
         assert self.samples is not None, "agree comes first"
         entries = len(places_by_database[0]) if places_by_database else 0
@@ -152,9 +154,9 @@ def _list_stream_numbers(
 
 
 class CounterHistory:
-    """Counters of one database over the run. At each time, they come from the log of the current principal.
+    """Counters of one database over the run. Each value comes from the log of the principal at that time.
 
-    For ALL_DATABASES, counters are added up. Times and shares are maxima, because their sums have no meaning.
+    For ALL_DATABASES, the values of all databases are added up. Times and percentages are maxima instead.
     """
 
     def __init__(self) -> None:
@@ -170,9 +172,8 @@ class CounterHistory:
     ) -> bool:
         """Read the new entries of *samples*, and return whether anything has changed.
 
-        *logs*: for each sample, database -> log and stream. *streams*: streams of each log; with several
-        secondaries, the longest queue counts. After a change of run, snapshot or database, only entries that
-        differ are read again.
+        *logs*: for each sample, database -> (log, stream). *streams*: streams of each log; the longest queue
+        counts. After a change of run, snapshot or database, only differing entries are read again.
         """
         if database != self._database:
             self._database, self._columns = database, CounterColumns()
@@ -278,9 +279,9 @@ def choose_time_step_s(span_s: float, pixels: float) -> float:
 
 
 def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
-    """Return the lowest and highest *y* of each bin of *width*.
+    """Return the lowest and highest *y* of each bin that is *width* wide.
 
-    Data with at most as many points are unchanged.
+    Return *x* and *y* unchanged if that would not reduce the number of points.
     """
     if width <= 0.0 or len(x) < 3:
         return x, y
@@ -296,19 +297,23 @@ def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
 
 
 SLOPE_RANGE_S: Final = 10.0
-"""Time range from which the rate of change is measured. Assumed: long enough to smooth bursts, short enough
-to follow changes.
+"""Time range over which the rate of change of a queue is measured.
+
+Assumed: long enough to smooth bursts, short enough to follow changes.
 """
 SLOPE_SAMPLES_MIN: Final = 3
 """Minimum number of samples to compute a rate."""
 ESTIMATE_RATE_MIN_KB_PER_S: Final = 1.0
-"""Lowest rate at which a time is estimated. Below this rate, the estimate would be days. Assumed."""
+"""Minimum rate of change for `estimate_s_until_empty` and `estimate_s_until_full`.
+
+At a lower rate, the estimated time would be days. Assumed.
+"""
 
 
 def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
-    """Return the slope of the least-squares line through the samples.
+    """Return the slope of the least-squares line through the points (*t_s*, *kb*).
 
-    The result is None if samples are too few or have gaps.
+    The result is None if there are too few points or gaps between them.
     """
     if len(t_s) < SLOPE_SAMPLES_MIN or np.isnan(kb).any():
         return None
@@ -329,7 +334,7 @@ def estimate_s_until_empty(t_s: Array, kb: Array) -> float | None:
 def estimate_s_until_full(t_s: Array, kb: Array, available_kb: float) -> float | None:
     """Return the estimated seconds until *available_kb* are used.
 
-    The result is 0 if they are already used, and None if the value does not grow.
+    The result is 0 if they are already used, and None if *kb* does not grow.
     """
     pace = compute_slope_kb_per_s(t_s, kb)
     if pace is None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 PASS_SCORE_MIN: Final = 60.0
-"""Points that pass a drill, the same limit as RATING_LIMITS in app/learning/skill_estimates.py."""
+"""Minimum points to pass a drill, the same limit as in RATING_LIMITS (app/learning/skill_estimates.py)."""
 
 SHORT_LABELS: Final = {
     "mirroring": mark("Mirroring"),
@@ -109,7 +109,7 @@ class DrillCard(ScenarioSummary):
 
     @property
     def short_facts(self) -> str:
-        """The same facts without the version, for narrow cards."""
+        """Text of `facts` without the version, for narrow cards."""
         return self._format_facts("")
 
     def _format_facts(self, version: str) -> str:
@@ -166,7 +166,7 @@ CARD_ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], 
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0, card.title)),
     (mark("By title"), lambda card: (card.title.lower(),)),
 )
-"""(title, sort key function) of each order of the drills."""
+"""(title, sort key function) of each selectable order of the drill cards."""
 
 
 FIRST_DRILL: Final = "automatic-failover"
@@ -260,7 +260,11 @@ class SearchWord:
         self._similar = _compile_pattern([beginning, *chain.from_iterable(others)])
 
     def rank_card(self, card: DrillCard) -> int:
-        """Return how well *card* matches: by title, by summary or by other texts; 0 means no match."""
+        """Return a score from 1 to 6 for the match of *card*, or 0 if it does not match.
+
+        A title scores more than a summary, a summary more than other texts, and the word itself more than a
+        synonym.
+        """
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
         for text_rank, text in enumerate(texts):
             if self._exact.search(text):
@@ -277,7 +281,7 @@ def _compile_pattern(beginnings: Iterable[str]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)
 def _parse_search(search: str) -> tuple[SearchWord, ...]:
-    """Return the words of *search* without fill words; all words if there are only fill words."""
+    """Return the words of *search* without stop words; all words if there are only stop words."""
     terms = [word for term in search.lower().split() for word in WAIT_TYPES.get(term, term).split()]
     return tuple(map(SearchWord, [term for term in terms if term not in STOP_WORDS] or terms))
 
@@ -317,9 +321,9 @@ class PathProgress(Struct, frozen=True):
 
     path: LearningPath
     passed: int
-    """Number of passed drills."""
+    """Number of drills in the path that the learner has passed."""
     total: int
-    """Number of drills."""
+    """Number of drills in the path."""
     next_card: DrillCard | None
     """First drill of the path that the learner has not passed; None if all are passed."""
 
@@ -408,7 +412,7 @@ def _find_next_in_path(cards: Sequence[DrillCard], finished_cards: Sequence[Dril
 
 
 class InterruptedRun(Struct, frozen=True):
-    """Run that can be continued, or the reason why it cannot."""
+    """Interrupted run, with the reason if it cannot be continued."""
 
     run_id: int
     name: str
@@ -419,6 +423,6 @@ class InterruptedRun(Struct, frozen=True):
     t_s: float
     """Simulated time that the run has reached."""
     time_text: str
-    """Time of the interruption, as text."""
+    """Wall-clock time at which the run was interrupted, as text."""
     problem: str | None
     """Reason why the run cannot be continued, as a sentence; None if it can be continued."""

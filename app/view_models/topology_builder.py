@@ -96,9 +96,9 @@ def list_copy_displays(world: World, truth: bool = True) -> list[CopyDisplay]:
 
 
 def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
-    """Return *contents* with only the facts that are visible without a query: names, power and complaints.
+    """Return *contents* as an exam shows them: only facts that are visible without a query.
 
-    Exams use the result.
+    These are names, the power state, and errors that users report.
     """
     return TopologyContents(
         servers=tuple(
@@ -209,7 +209,7 @@ def _build_server_display(world: World, server: Instance, index: int, open_datab
 
 
 def _list_witness_views(world: World, server: Instance) -> list[tuple[str, bool]]:
-    """Return (partner, connected) for each partner that *server* knows as a witness."""
+    """Return (partner, connected) for each partner of the sessions in which *server* is the witness."""
     if not server.answering:
         return []
     seen_partners: dict[str, bool] = {}
@@ -303,7 +303,7 @@ def _get_state_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator | 
 
 
 def _get_cell_indicator(world: World, copy: DatabaseCopy) -> StatusIndicator:
-    """Return the only indicator of a copy that is shown as a cell of a grid."""
+    """Return the one indicator that represents a copy in a grid of cells."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE_INDICATOR
     return _get_state_indicator(world, copy) or _DATABASE_STATE_INDICATORS[copy.db_state]
@@ -420,7 +420,7 @@ def _sort_ends(a: str, b: str) -> tuple[str, str]:
 def _list_session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Yield (server, server, kind) for each mirroring session.
 
-    Pairs of partners come before pairs with a witness, because the first kind of a link counts.
+    Pairs of partners come before pairs with a witness, because a link gets the kind of its first pair.
     """
     partners: dict[tuple[str, str], int] = {}
     witnesses: dict[tuple[str, str], int] = {}

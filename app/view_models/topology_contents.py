@@ -114,9 +114,9 @@ class ServerDisplay(Struct, frozen=True):
     grid: tuple[tuple[str, StatusIndicator], ...]
     """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
     witness_indicators: tuple[StatusIndicator, ...]
-    """Indicators in place of databases.
+    """Indicators that a server without databases shows instead of them.
 
-    For a witness: the state of the partners in its knowledge. For a node without an instance: its resources.
+    A witness shows the partners as it sees them. A cluster node without an instance shows its resources.
     """
     faults: tuple[str, ...]
     """Faults of the computer: unplugged cables, slow disks, closed ports."""

@@ -1,4 +1,4 @@
-"""Regret of the actions and waits of a run, as texts for display and export, without Qt."""
+"""Texts and colors of the value curve, which shows the points lost by each action and wait. Without Qt."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import chain
@@ -32,13 +32,13 @@ SEGMENT_STYLES: Final = {
 """Label of an action or wait -> displayed name and color name."""
 
 ACTION_LENGTH_MAX: Final = 220
-"""Maximum characters of an action that are shown."""
+"""Maximum number of characters of a displayed action."""
 
 INFO_SEVERITY_MAX: Final = 10
 """Highest severity of a message that is not an error."""
 
 GRID_LINE_POINTS: Final = (0, 25, 50, 75, 100)
-"""Points at which the drawing of the curve has a horizontal line."""
+"""Scores (in points) at which the drawing of the curve has a horizontal line."""
 
 
 def format_points(points: float) -> str:
@@ -153,7 +153,7 @@ def format_certainty(regret_analysis: RegretAnalysis) -> str:
 
 
 def format_point_of_no_return_time(tick: Tick) -> str:
-    """Format the point of no return."""
+    """Format *tick*, the time of the point of no return."""
     return tr("point of no return {moment}").format(moment=format_run_tick(tick))
 
 
@@ -161,7 +161,7 @@ def format_point_of_no_return_time(tick: Tick) -> str:
 
 
 def format_accuracy(regret_analysis: RegretAnalysis) -> str:
-    """Format the accuracy in percent."""
+    """Return a sentence with the accuracy of the player's actions, in percent."""
     return tr("Accuracy {accuracy}%.").format(
         accuracy=formatting.format_plain_number(round(regret_analysis.accuracy))
     )
@@ -207,7 +207,7 @@ def list_refused_batches(report: Report) -> frozenset[tuple[Tick, str]]:
 
 
 def is_last_chance(segment: RunSegment, last_chance: LastChance) -> bool:
-    """Return whether *segment* is the point at which the run lost its last chance to reach all goals."""
+    """Return whether the run lost its last chance to reach all goals by *segment*, an action or a wait."""
     return (segment.tick, segment.line, segment.best) == (
         last_chance.tick,
         last_chance.line,
@@ -228,7 +228,7 @@ def format_point_of_no_return(
 
 
 def format_last_chance(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the missed first step of the last chance, or the action that ended the chance."""
+    """Return the action that ended the last chance or, after a wait, the step that was missed."""
     return (
         format_first_step(last_chance, choices_by_question)
         if last_chance.line == WAITING
@@ -252,7 +252,7 @@ def format_missed_goals(last_chance: LastChance) -> str:
 
 
 def format_first_step(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the first step of the last chance, or a text that nothing more was needed."""
+    """Return the first action with which all goals could still be reached, or a text that none was needed."""
     return (
         format_input(last_chance.remaining_actions[0], choices_by_question)
         if last_chance.remaining_actions

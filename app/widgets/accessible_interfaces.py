@@ -19,8 +19,9 @@ REPLACED_CLASSES: Final = ("QScrollArea", "QAbstractScrollArea")
 """Classes whose Qt interface is replaced. Lists, tables and texts have their own interfaces."""
 
 _INTERFACES: Final[dict[int, QAccessibleInterface]] = {}
-"""Number -> interface. Qt does not own Python objects, so each is referenced here until its target is
-destroyed.
+"""Sequence number -> accessible interface. It keeps each interface alive until its target is destroyed.
+
+Qt does not own Python objects.
 """
 _INTERFACE_NUMBERS: Final = count()
 _INTERFACE_FACTORIES: Final[list[CreateInterface]] = []
@@ -43,7 +44,7 @@ def register_interface_factory(factory: CreateInterface) -> None:
 
 
 class _ScrollAreaInterface(QAccessibleWidget):
-    """Accessible interface of a scroll area that follows the general rules for widgets."""
+    """Accessible interface of a scroll area that behaves like the interface of any other widget."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
         super().__init__(area, QAccessible.Role.Client)
@@ -61,7 +62,8 @@ def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface |
 def register_scroll_area_interface() -> None:
     """Replace Qt's accessible interface of scroll areas.
 
-    Qt 6.11 crashes when a screen reader queries a scroll bar that was just removed, for example on a page
-    that is closing. Its interface reads beyond the end of its children.
+    Qt 6.11 crashes when a screen reader queries a scroll bar that was just removed, for example on a closing
+    page.
+    Qt's interface reads beyond the end of the list of child widgets.
     """
     register_interface_factory(_create_area_interface)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from app.widgets.scroll_container import fit_on_screen
 
 DIALOG_WIDTH_LINES: Final = 30
-"""Width of the dialog in line heights. A whole sentence is legible while it is typed."""
+"""Width of the dialog in line heights, enough for a whole sentence in the text field."""
 
 
 def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:

@@ -14,7 +14,7 @@ from app.words.formatting import MS, SECONDS, Unit
 Array = npt.NDArray[np.float64]
 
 HEADROOM_FACTOR: Final = 1.2
-"""Length of a linear axis relative to its maximum. The space above contains names of networks."""
+"""Length of a linear axis divided by its maximum value. Names of networks are drawn above the maximum."""
 
 LABEL_HEIGHT_MIN_PX: Final = 18.0
 """Minimum height per label on a logarithmic axis."""
@@ -37,12 +37,15 @@ class LogAxis(AxisItem):
 
 
 def find_decades(low: float, high: float) -> list[float]:
-    """Return the logarithms of the powers of ten between two logarithms."""
+    """Return the logarithms of the powers of ten from *low* to *high*, which are also logarithms."""
     return [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
 
 
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
-    """Return the positions of the labels: half and maximum, or powers of ten that do not overlap."""
+    """Return the positions of the labels: 0, half the maximum and the maximum, or powers of ten.
+
+    Negative values have the same labels. Powers of ten are omitted where labels would overlap.
+    """
     if logarithmic:
         step = max(1, math.ceil((high - low) * LABEL_HEIGHT_MIN_PX / max(pixels, 1.0)))
         return find_decades(low, high)[::step]
@@ -68,7 +71,7 @@ def format_tick(value: float, unit: Unit, logarithmic: bool) -> str:
 
 
 class ValueAxis(AxisItem):
-    """Value axis with labels at maximum and half, or at powers of ten if it is logarithmic."""
+    """Value axis with labels at its maximum and half of it, or at powers of ten if it is logarithmic."""
 
     def __init__(self, unit: Unit, logarithmic: bool, **options: object) -> None:
         super().__init__(orientation="left", **options)
@@ -85,7 +88,7 @@ class ValueAxis(AxisItem):
 
 
 LOG_VALUE_MIN: Final = 1e-9
-"""Minimum value on a logarithmic axis. Smaller values are drawn there."""
+"""Minimum value on a logarithmic axis. Smaller values are drawn at this value."""
 
 ROUND_MAXIMA: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Possible maximum values of a linear axis, as multiples of a power of ten."""
@@ -102,7 +105,11 @@ def compute_value_range(
 ) -> tuple[float, float]:
     """Return the lower and upper end of an axis for *values*.
 
-    They are whole powers of ten (as logarithms), or 0 and a round maximum with margin.
+    The ends of a logarithmic axis are the logarithms of whole powers of ten. A linear axis ends at a round
+    maximum
+    plus a margin. It begins at 0, or at the negative end if there are negative values. *least_top*: minimum
+    of this
+    maximum.
     """
     finite_values = values[np.isfinite(values)]
     highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0

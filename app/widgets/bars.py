@@ -1,4 +1,4 @@
-"""Slim bar of buttons at the top of a panel, and menus of buttons. Tab reaches all buttons."""
+"""Slim bar of buttons at the top of a panel, and buttons that open menus. Tab reaches all buttons."""
 
 from collections.abc import Callable, Iterable
 
@@ -64,9 +64,9 @@ def attach_menu(menu: QMenu, button: QToolButton) -> None:
 
 
 def enable_context_menu(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
-    """Open a menu on right click, Return or Enter in *table*.
+    """Open a context menu in *table* on right click, Return or Enter.
 
-    *fill* fills it and returns False for no entries.
+    *fill* adds the menu's entries. If it returns False, no menu opens.
     """
 
     def pop_menu(position: QPoint) -> None:
@@ -85,9 +85,9 @@ def enable_context_menu(table: QAbstractItemView, fill: Callable[[QMenu], bool])
 
 
 def build_menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:
-    """Return a button with a menu that *fill* fills each time it opens.
+    """Return a button with a menu that *fill* fills each time the menu opens.
 
-    It is an alternative for people who cannot open the context menu.
+    The button replaces a context menu for people who cannot open one.
     """
     button = QToolButton()
     button.setText(text)

@@ -12,7 +12,7 @@ from app.words.language import tr
 
 @contextmanager
 def show_busy_cursor() -> Iterator[None]:
-    """Show the busy cursor in this context."""
+    """Show the busy cursor while this context is active."""
     QGuiApplication.setOverrideCursor(Qt.CursorShape.WaitCursor)
     try:
         yield
@@ -22,7 +22,10 @@ def show_busy_cursor() -> Iterator[None]:
 
 @contextmanager
 def show_preparing_text(button: QPushButton) -> Iterator[None]:
-    """Disable *button* with a busy text in this context, so that a click has an immediate response."""
+    """Disable *button* and show a busy text on it while this context is active.
+
+    A click thus has a visible effect at once.
+    """
     words, had_keys = button.text(), button.hasFocus()
     with show_busy_cursor():
         button.setText(tr("Preparing…"))

@@ -38,7 +38,7 @@ from engine.overrides import override
 
 TAB_SPACES: Final = 4
 VISIBLE_LINES_MIN: Final = 2
-"""Minimum number of visible lines. It is below Qt's minimum, so that results fit below the editor."""
+"""Minimum number of visible lines. It is below Qt's default, so that query results fit below the editor."""
 VISIBLE_LINES_ABOVE_BAR: Final = 3
 """Minimum number of visible lines above the find bar."""
 WORD_LENGTH_MAX: Final = 200
@@ -58,7 +58,11 @@ CreateHighlighter = Callable[[QTextDocument, theme.ThemeTokens], SyntaxHighlight
 
 
 class CodeEditor(QPlainTextEdit):
-    """Editor with line numbers, marked current line, Ctrl+Space, Ctrl+F, Ctrl+H, Ctrl+G, Tab and Shift+Tab."""
+    """Code editor with line numbers, completion, find and replace, and indentation.
+
+    Keys: Ctrl+Space completes, Ctrl+F finds, Ctrl+H replaces, Ctrl+G goes to a line, Tab and Shift+Tab
+    indent.
+    """
 
     message_ready = Signal(str)
     """Signal: text for a status line. An empty text clears it."""
@@ -315,7 +319,7 @@ class CodeEditor(QPlainTextEdit):
     # --- line numbers -------------------------------------------------------------------------------------
 
     def _position_margin(self) -> None:
-        """Place the line numbers to the left of the text, and the find bar below it."""
+        """Place the line numbers to the left of the text, and the find bar below the text."""
         width = self._margin.sizeHint().width()
         height = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
         lines = VISIBLE_LINES_ABOVE_BAR if height else VISIBLE_LINES_MIN
@@ -335,7 +339,7 @@ class CodeEditor(QPlainTextEdit):
             self._margin.update(0, rect.y(), self._margin.width(), rect.height())
 
     def paint_numbers(self, event: QPaintEvent) -> None:
-        """Paint the line numbers of the area of *event* in the margin."""
+        """Paint the line numbers in the margin, within the area of *event*."""
         painter = QPainter(self._margin)
         painter.fillRect(event.rect(), self.colors.raised)
         block_number = self.textCursor().blockNumber()

@@ -48,7 +48,10 @@ class TimeRangeView(Protocol):
         """Move the cursor to *t_s* (seconds since the start). None hides the cursor."""
 
     def show_time_range(self, span: TimeSpan | None) -> None:
-        """Show only the time range *span*. None means the whole run or the current time."""
+        """Show only the time range *span*.
+
+        None means the whole run, or the current time, depending on the view.
+        """
 
 
 @runtime_checkable
@@ -74,7 +77,7 @@ class TimeSpanChooser(Protocol):
 
     @property
     def span_selected(self) -> SignalInstance:
-        """Signal: a Span, or None."""
+        """Signal: a TimeSpan, or None."""
 
 
 LEARNER_PROFILE, INSTRUCTOR_PROFILE, AUTHOR_PROFILE, PRESENTER_PROFILE = (
@@ -124,13 +127,17 @@ class DockSpec(Struct, frozen=True):
     exam.
     """
     is_available: Callable[[World], object] = _accept_any_world
-    """Predicate that returns True if the world contains the subject of the view. Otherwise the view is
-    closed.
+    """Function that returns True if the world contains something that the view can show.
+
+    Otherwise, the view is closed.
     """
     absent_message: str = ""
-    """Message if the user opens the view in a world without its subject."""
+    """Message if the user opens the view in a world that contains nothing to show."""
     is_extra: bool = False
-    """True if the entry is in the submenu of the View menu. A menu with all entries would exceed 768 pixels."""
+    """True if the entry is in the submenu "More panels" of the View menu.
+
+    A menu with all entries would be higher than 768 pixels.
+    """
 
 
 CENTRAL_AREA: Final = Qt.DockWidgetArea.NoDockWidgetArea
@@ -184,7 +191,7 @@ DOCK_SPECS: Final = (
 DOCK_SPECS_BY_NAME: Final = {dock.name: dock for dock in DOCK_SPECS}
 DOCK_NAMES: Final = tuple(dock.name for dock in DOCK_SPECS)
 OUTER_DOCK_SPECS: Final = tuple(dock for dock in DOCK_SPECS if dock.area is not CENTRAL_AREA)
-"""All views that are docks, so without the central view."""
+"""All docks around the central view."""
 
 PROFILE_SHARES: Final = {
     # profile: shares of the desk's width (left, right) and height (bottom, upper right)

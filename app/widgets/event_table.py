@@ -33,10 +33,10 @@ BuildRows = Callable[[Event, World], Iterable[object]]
 """Function that returns the rows of an event. Most events have none."""
 
 EVENTS_PER_SLICE: Final = 1_000
-"""Number of events to search between two checks of the clock, which takes some milliseconds. Assumed."""
+"""Number of events that are searched before the clock is checked again; some milliseconds. Assumed."""
 
 CACHED_ROWS_MAX: Final = 1_000
-"""Maximum number of events with cached rows. A screen shows fewer. Assumed."""
+"""Maximum number of events whose rows are cached. A screen shows fewer. Assumed."""
 
 SPAN_TOLERANCE_TICKS: Final = 0.5
 """Tolerance of a time range, so that the ticks at both ends are included."""
@@ -60,8 +60,8 @@ class EventFilter(Struct, frozen=True):
 class FilteredEventRows(Sequence[object]):
     """Rows of a run's events that pass the filter.
 
-    After a jump to another time of the same run, rows of the common part are kept, and `search_events` continues after
-    them.
+    After a jump to another time of the same run, the rows of events that both times have in common are kept.
+    `search_events` then continues with the other events.
     """
 
     def __init__(self, rows_of: BuildRows, kinds: Sequence[str] | None = None) -> None:
@@ -96,7 +96,7 @@ class FilteredEventRows(Sequence[object]):
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
     def set_filter(self, event_filter: EventFilter) -> None:
-        """Set the filter. If it differs, all events must be searched again."""
+        """Set the filter. If it has changed, all events must be searched again."""
         if event_filter != self._wanted:
             self._wanted = event_filter
             self._searched_count, self._shown_rows = 0, NO_ROWS
@@ -161,9 +161,9 @@ class FilteredEventRows(Sequence[object]):
         return indices
 
     def _add_rows(self, row_numbers: Array) -> Array:
-        """Return the rows of the events *row_numbers*: index of the event, and index of the row in the event.
+        """Return all rows of the events *row_numbers*, each as (index of event, index within event).
 
-        Events with the same data have the same number of rows, which is counted only once.
+        Events with the same data have the same number of rows, so rows are counted only once.
         """
         if not len(row_numbers):
             return NO_ROWS
@@ -202,7 +202,7 @@ NARROW_WIDTH_UNITS: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
 FILTER_WIDTH_PX: Final = {False: 160, True: 110}
-"""Width of the filter box in pixels. The key is True for a narrow dock."""
+"""True for a narrow dock, otherwise False -> width of the filter box in pixels."""
 
 SEARCH_SLICE_S: Final = 0.006
 """Maximum wall time per frame for the search for rows."""
@@ -373,7 +373,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row up to *t_s* (seconds since the start). None selects no row."""
+        """Select the last row at or before *t_s* (seconds since the start). None selects no row."""
         position = (
             -1
             if t_s is None

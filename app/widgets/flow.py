@@ -10,7 +10,7 @@ from engine.overrides import override
 
 
 class FlowLayout(QLayout):
-    """Layout that places widgets from left to right at their preferred widths, and then in the next row."""
+    """Layout that places widgets from left to right at their preferred widths, and wraps to the next row."""
 
     def __init__(self, gap_px: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,7 +141,7 @@ class WrapButton(QPushButton):
 
 
 def build_label_row(gap_px: int, label: QLabel, *right_widgets: QWidget) -> QHBoxLayout:
-    """Build a row with a label that takes the remaining width, and widgets on its right that wrap."""
+    """Build a row: *label* takes the remaining width, and *right_widgets* wrap on its right."""
     line = QHBoxLayout()
     line.addWidget(label, 1)
     line.addLayout(_build_flow(gap_px, right_widgets))

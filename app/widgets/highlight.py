@@ -36,9 +36,9 @@ GetTokenColor = Callable[[_TokenType, str], str | None]
 
 
 class SyntaxHighlighter(QSyntaxHighlighter):
-    """Highlighter that lexes the whole text after a change, because comments and strings span lines.
+    """Highlighter that lexes the whole text after each change: a comment or string can span lines.
 
-    It lexes a long text in slices.
+    A long text is lexed in slices.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class SyntaxHighlighter(QSyntaxHighlighter):
         self.setCurrentBlockState(1 if line in self._open else 0)
 
     def _restart_pass(self) -> None:
-        """Lex a short text immediately. For a longer text, start the timer."""
+        """Lex a short text immediately. A longer text is lexed after a pause in typing."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= IMMEDIATE_LENGTH_MAX:
@@ -99,7 +99,7 @@ class SyntaxHighlighter(QSyntaxHighlighter):
         return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._get_color_name)
 
     def _process_slice(self) -> None:
-        """Lex a slice of a longer text. After the last slice, highlight its lines in slices."""
+        """Lex a slice of a longer text. After the last slice, highlight the lines of the text in slices."""
         if self._to_color:
             lines, self._to_color = self._to_color[:LINES_PER_SLICE], self._to_color[LINES_PER_SLICE:]
             for line in lines:

@@ -2,9 +2,11 @@
 
 Independent of widgets.
 
-A row belongs to one action. `bind_keys` sets the keys of actions, and `list_key_conflicts` returns conflicts.
-A view handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other
-action uses them.
+A row belongs to one action. `bind` sets the keys of actions, and `list_key_conflicts` returns conflicts. A
+view
+handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
+uses
+them.
 """
 
 import json
@@ -23,9 +25,9 @@ from engine.tables import read_table
 
 SSMS_SCHEME, VS_CODE_SCHEME = "SSMS", "VS Code"
 KEY_SCHEMES: Final = (SSMS_SCHEME, VS_CODE_SCHEME)
-"""Schemes. SSMS_SCHEME: keys of Management Studio (2017 manual, with variants of 2008 R2).
+"""Key schemes: the keys of Management Studio, and those of VS Code's mssql extension.
 
-VS Code: its mssql extension.
+Sources: manual of Management Studio 2017, with variants of 2008 R2.
 """
 
 KeysByCommand = Mapping[str, tuple[str, ...]]
@@ -33,16 +35,16 @@ KeysByCommand = Mapping[str, tuple[str, ...]]
 
 
 class ShortcutCommand(Struct, frozen=True):
-    """Action with its default keys."""
+    """Command of the desk with its default keys."""
 
     name: str
     text: str
     group: str
     scope: str
-    """Required position of the keyboard focus, as a name of `FOCUS_SCOPES`."""
+    """Part of the window that must have the keyboard focus, one of the entries of `FOCUS_SCOPES`."""
     ssms: tuple[str, ...] = ()
     vs_code: tuple[str, ...] | None = None
-    """Keys in the VS Code scheme. None means the keys of the SSMS_SCHEME scheme."""
+    """Keys in the scheme VS_CODE_SCHEME. None means the keys in SSMS_SCHEME."""
     is_fixed: bool = False
     """True if a view handles these keys itself, so that they cannot be changed."""
 
@@ -76,11 +78,11 @@ FOCUS_SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "batches": (mark("in the batch history"), ("query",)),
     "table": (mark("in any table"), ("query", "items", "ledger", "system", "monitor", "logs", "batches")),
 }
-"""Scope -> label, and the enclosing scopes whose keys also work in it."""
+"""Scope -> (label, enclosing scopes). Keys of the enclosing scopes also work in the scope."""
 
 
 def _split_keys(text: str) -> tuple[str, ...]:
-    """Split alternative keys of a command, which are separated by a bar."""
+    """Split *text* at each " | " into alternative keys of a command."""
     return tuple(text.split(" | ")) if text else ()
 
 
@@ -135,7 +137,7 @@ def normalize_keys(text: str) -> str:
 
 
 def format_key(key: int) -> str:
-    """Return a single key without modifiers as it is written in the table."""
+    """Return the name of *key*, without modifiers, as the table of keys spells it."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
 
@@ -171,7 +173,7 @@ def resolve_keys(scheme: str, changes: KeysByCommand | None = None) -> dict[str,
 
 
 class KeyConflict(Struct, frozen=True):
-    """Conflict of two commands with the same keys, of which neither would work."""
+    """Two commands with the same keys. Neither command would work."""
 
     keys: str
     first_command: str
@@ -237,7 +239,7 @@ def explain_conflict(keys: KeysByCommand, name: str, text: str) -> str:
 
 
 def assign_key(keys: KeysByCommand, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """Return all keys after the keys *text* were assigned to the command *name*.
+    """Return the keys of all commands after *text* was assigned to the command *name*.
 
     If *add*, the command keeps its other keys. Other commands lose conflicting keys.
     """
@@ -321,10 +323,11 @@ def _is_key(value: object) -> bool:
 
 
 def bind(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
-    """Set the keys of each action, and the context in which they work.
+    """Set the keys of each action, and the part of the window in which they work.
 
-    Keys of the desk also work in its floating panels, so they apply to the whole window. A page that uses the
-    same key handles it first. Raises KeyError for a name that is not in the table.
+    Keys of the desk apply to the whole window, so that they also work in floating panels. A page that uses
+    the same
+    key handles it first. Raises KeyError for a name that is not in the table.
     """
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():

@@ -133,9 +133,9 @@ class NoticeBar(QFrame):
         self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._measure_overlap))
 
     def _measure_overlap(self, rect: QRect) -> int:
-        """Return a penalty for a notice at *rect*.
+        """Return a penalty for what a notice at *rect* would cover.
 
-        The penalty is higher if it covers the pointer than if it covers the focus.
+        Covering the pointer costs more than covering the keyboard focus.
         """
         page = self._page
         pointer = rect.contains(page.mapFromGlobal(QCursor.pos()))

@@ -14,7 +14,9 @@ def build_number_locale() -> QLocale:
 
 
 def reset_c_locale() -> None:
-    """Reset the C locale, which Qt changes when the application is created. Call it after that.
+    """Reset the C locale.
+
+    Call this after the application was created, because Qt changes the C locale then.
 
     In a Turkish locale, the uppercase form of i has a dot, so PySide does not find the property `interval`.
     """

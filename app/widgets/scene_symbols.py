@@ -141,7 +141,7 @@ _SHAPE_BUILDERS: Final[dict[str, Callable[[], QPainterPath]]] = {
 
 
 def draw_symbol(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None:
-    """Draw the symbol *shape* (of a StatusSign) in *box*."""
+    """Draw the symbol *shape* (as in `StatusIndicator.shape`) in *box*."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(box.topLeft())
@@ -226,7 +226,10 @@ def draw_chip(
 
 @contextmanager
 def condense_drawing(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
-    """Condense drawings of *width* to the width of *box* in this context, if they are wider."""
+    """Compress drawings of *width* horizontally to the width of *box* while this context is active.
+
+    Drawings that fit are unchanged.
+    """
     painter.save()
     if width > box.width():
         painter.translate(box.left(), 0.0)

@@ -69,7 +69,7 @@ class HistoryLine(QLineEdit):
 def announce_text(widget: QWidget, text: str, is_urgent: bool = False) -> None:
     """Make a screen reader say *text*. If *is_urgent*, interrupt its current speech.
 
-    It uses an announcement event, because Qt does not forward alert events on Linux.
+    An announcement event is used, because Qt does not forward alert events on Linux.
     """
     if text and QAccessible.isActive():
         event = QAccessibleAnnouncementEvent(widget, text)
@@ -79,9 +79,9 @@ def announce_text(widget: QWidget, text: str, is_urgent: bool = False) -> None:
 
 
 def set_accessible_box_name(box: QComboBox, name: str) -> None:
-    """Name a combo box for screen readers.
+    """Set the accessible name and description of a combo box.
 
-    On Linux, they read its value as name, so the description has it too.
+    Both are needed, because screen readers on Linux read the selected value instead of the name.
     """
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)
@@ -114,5 +114,5 @@ def make_selected_row_current(view: QAbstractItemView) -> None:
 
 
 def close_menu_after_use(menu: QMenu) -> None:
-    """Close *menu* after one of its entries was used. A screen reader's action would leave the menu open."""
+    """Close *menu* after one of its entries was used, even if a screen reader has triggered the entry."""
     menu.triggered.connect(lambda _: menu.hide())

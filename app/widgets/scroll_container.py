@@ -1,4 +1,4 @@
-"""Scroll area for contents larger than their place, so that everything is reachable with large text."""
+"""Scroll area for contents larger than the available space. Everything is reachable even with large text."""
 
 from __future__ import annotations
 

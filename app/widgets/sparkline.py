@@ -32,7 +32,7 @@ class SparklineDelegate(QStyledItemDelegate):
         """Largest position in the rows of `_measured`."""
 
     def _find_last_position(self, rows: Sequence[Any]) -> float:
-        """Return the maximum position of all rows. It is cached for the same list of rows."""
+        """Return the largest x position of the points in all rows. It is cached for the same list of rows."""
         if rows is not self._measured:
             self._measured = rows
             self._last = (

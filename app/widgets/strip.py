@@ -42,7 +42,7 @@ from app.words.localization import localize
 from engine.overrides import override
 
 AXIS_LENGTHS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
-"""Possible lengths of the time axis. It grows in steps, so that markers do not drift."""
+"""Possible lengths of the time axis. The axis grows in steps, so that markers do not move all the time."""
 
 DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE = (
     mark("database online"),
@@ -51,11 +51,14 @@ DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE = (
 )
 LANE_NAMES: Final = (DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE)
 LANE_PITCH_LINES: Final = 1.2
-"""Height of a lane and its gap in lines of text, if lanes have enough space for text."""
+"""Height of a lane plus its gap, in lines of text, on a strip with enough space for text in the lanes."""
 BAR_LANES_HEIGHT_LINES: Final = 1.9
-"""Height of all lanes of a bar in lines of text. It does not depend on the number of lanes."""
+"""Height of all lanes together, in lines of text, on a compact strip.
+
+It does not depend on the number of lanes.
+"""
 LABELED_MARKER_KINDS: Final = ("fault", "repair", "failover", "sql", "error", "missed")
-"""Kinds of markers with a label on a roomy strip, most important first."""
+"""Kinds of markers with a label, most important first. Labels are shown on strips with enough space."""
 LABEL_WIDTH_MAX_PX: Final = 230.0
 """Maximum width of a label."""
 MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
@@ -68,7 +71,10 @@ MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
 
 
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
-    """Return the index to which *key* (one of MARKER_KEY_STEPS) moves. *start*: index before a first step right."""
+    """Return the index of the marker to which *key* (one of MARKER_KEY_STEPS) moves.
+
+    *selected*: current index. If it is None, the right arrow key moves to the marker after *start*.
+    """
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return MARKER_KEY_STEPS[key](before, count - 1)
 
@@ -99,7 +105,10 @@ MARKER_STYLES: Final = {
 
 
 class TimelineStrip(QWidget):
-    """Strip from the start to the current or last time. A click, or Enter on a marker, selects a time."""
+    """Timeline of a run, from its start to the current or last time.
+
+    A click, or Enter on a marker, selects a time.
+    """
 
     time_clicked = Signal(float)
     """Signal: selected time in seconds since the start."""
@@ -179,7 +188,10 @@ class TimelineStrip(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Draw the cursor of all views at *t_s* (seconds since the start). None hides the cursor."""
+        """Draw the time cursor, which all views share, at *t_s* (seconds since the start).
+
+        None hides the cursor.
+        """
         self._cursor_s = t_s
         self.update()
 
@@ -208,7 +220,7 @@ class TimelineStrip(QWidget):
         ]
 
     def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
-        """Return the time ranges by service and by protection that the trainee may see."""
+        """Return the spans of service and the spans of protection that the trainee may see."""
         if not self._truth:
             return [], []
         return self._timeline.list_service_spans(self._now_s), self._timeline.list_protection_spans(
@@ -283,7 +295,10 @@ class TimelineStrip(QWidget):
         return min(self._now_s, max(0.0, t_s))
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
-        """Return the closest marker within MARKER_HIT_DISTANCE_PX of *x*, or None. Less important kinds come last."""
+        """Return the closest marker within MARKER_HIT_DISTANCE_PX of *x*, or None.
+
+        Kinds in MERGED_MARKER_KINDS are chosen only if there is no marker of another kind.
+        """
         markers = [
             marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_DISTANCE_PX
         ]

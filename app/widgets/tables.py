@@ -59,7 +59,7 @@ _CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftMod
 SELECT_TO_END_KEYS: Final = tuple(
     QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End)
 )
-"""Keys that Qt does not use to select the cells in between."""
+"""Keys that select all cells from the current cell to an end of the table. Qt does not implement them."""
 
 AnyIndex = QModelIndex | QPersistentModelIndex
 NO_INDEX = QModelIndex()
@@ -71,7 +71,10 @@ Row = TypeVar("Row", contravariant=True)
 
 
 class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
-    """Content and appearance of a table column. *Row*: type of the rows, which mypy checks in the functions."""
+    """Content and appearance of a table column.
+
+    *Row*: type of the rows, with which mypy checks the functions.
+    """
 
     title: str
     text: Callable[[Row], str]
@@ -81,8 +84,9 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
     is_number: bool = False
     """True for numbers, which are aligned right."""
     sample: str = ""
-    """Sample text for the initial width. Of several lines, the longest counts, also in the interface
-    language.
+    """Sample text for the initial width.
+
+    Its longest line counts, also after translation to the interface language.
 
     Without a sample, the title determines the width.
     """
@@ -116,7 +120,10 @@ class CellStyle(Struct, frozen=True):
 
 
 def get_cell_style(option: QStyleOptionViewItem) -> CellStyle:
-    """Return the inherited fields of *option*. The PySide stubs do not contain them."""
+    """Return rectangle, palette, font and state of the cell that *option* describes.
+
+    The PySide stubs do not contain these inherited fields.
+    """
     option_fields: Any = option
     return CellStyle(
         option_fields.rect,
@@ -267,9 +274,9 @@ class TableModel(QAbstractTableModel):
 
 
 class TableView(QTableView):
-    """Read-only table.
+    """Read-only table. Cells are copied as in spreadsheets, and Tab leaves the table.
 
-    Cells are copied as in spreadsheets, Tab leaves the table, and it scrolls with new rows.
+    If the end of the table is visible, the table scrolls when rows are added.
     """
 
     def __init__(self, model: TableModel, name: str, parent: QWidget | None = None) -> None:
@@ -311,7 +318,7 @@ class TableView(QTableView):
         self.horizontalHeader().setStretchLastSection(False)
 
     def show_rows(self, count: int) -> None:
-        """Set the height to *count* rows and the header, without scroll bars."""
+        """Set the height of the table to the header and *count* rows, without scroll bars."""
         self._rows_shown = count
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -381,7 +388,7 @@ class TableView(QTableView):
         self.scrollTo(end)
 
     def _get_row_flag(self) -> QItemSelectionModel.SelectionFlag:
-        """Return the flag that selects whole rows, if only rows can be selected."""
+        """Return the flag that extends a selection to whole rows; NoUpdate if cells can be selected."""
         rows = self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
         flag = QItemSelectionModel.SelectionFlag
         return flag.Rows if rows else flag.NoUpdate

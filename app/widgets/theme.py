@@ -1,8 +1,10 @@
 """Colors, fonts, icons and style of the program, as one set of tokens for widgets, scenes and plots.
 
-A view calls `get_tokens(self.palette())` when it is created and after each change that `call_after_events`
+A view calls `get_theme_tokens(self.palette())` when it is created and after each change that
+`call_after_events`
 reports. There is no global "current theme". Text colors have a contrast of 4.5:1 on every intended
-background, and symbols 3:1 (tests/app/widgets/test_theme.py).
+background, and
+symbols 3:1 (tests/app/widgets/test_theme.py).
 """
 
 import gc
@@ -75,7 +77,7 @@ class ThemeTokens(Struct, frozen=True):
     function: QColor
 
     def get_color(self, name: str) -> QColor:
-        """Return the color *name*. Tables contain such names.
+        """Return the color with the token name *name*, such as ok or warn.
 
         Raises AttributeError for an unknown name.
         """
@@ -290,7 +292,7 @@ def _has_palette_handler(widget: QWidget) -> bool:
 
 
 FOLLOWER_PROPERTY: Final = "followsLooks"
-"""Property that contains the follower of a widget, set by `call_after_events`."""
+"""Qt property with the `_EventFollower` of a widget, set by `call_after_events`."""
 PALETTE_EVENTS: Final = (QEvent.Type.PaletteChange,)
 FONT_EVENTS: Final = (QEvent.Type.FontChange,)
 APPEARANCE_EVENTS: Final = (*PALETTE_EVENTS, *FONT_EVENTS)
@@ -354,7 +356,7 @@ def _select_tokens(app: QApplication, choice: str) -> ThemeTokens:
 
 
 def build_palette(colors: ThemeTokens) -> QPalette:
-    """Return a palette with a color for every role, so that no color of the desktop remains."""
+    """Return a palette with a color for every role, so that no color of the desktop's theme is used."""
     role, new_palette = QPalette.ColorRole, QPalette()
     for color_role, color in (
         (role.Window, colors.window),

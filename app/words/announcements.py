@@ -40,7 +40,10 @@ If there are more, only their number is announced.
 
 
 def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
-    """Return the kinds of events to announce. In an exam, events that the trainee should find are omitted."""
+    """Return the kinds of events to announce in a mode with these *terms*.
+
+    In an exam, events that the trainee should find are omitted.
+    """
     if terms.shows_truth:
         return (
             frozenset(ANNOUNCED_EVENT_KINDS)
@@ -53,7 +56,7 @@ def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
 def describe_events(
     events: Iterable[Event], kinds: Collection[str] = frozenset(ANNOUNCED_EVENT_KINDS)
 ) -> str:
-    """Describe the events in order. Return an empty text if no event is announced."""
+    """Describe the events whose kind is in *kinds*, in order. Return an empty text if there are none."""
     kept_events = _drop_redundant_events([event for event in events if event.kind in kinds])
     ranked_groups = [
         (ANNOUNCED_EVENT_KINDS.index(group[0].kind), index, group)
@@ -70,7 +73,10 @@ def describe_events(
 
 
 def _drop_redundant_events(events: list[Event]) -> list[Event]:
-    """Drop intermediate states and roles of a copy, and faults that a service event of the same server repeats."""
+    """Drop all states and roles of a copy except the last one.
+
+    Drop faults that a service event of the same server repeats.
+    """
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}
     return [

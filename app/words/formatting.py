@@ -85,7 +85,7 @@ def format_significant(value: float | None, digits: int = 3, decimals_max: int =
 
 
 def format_short_number(value: float | None) -> str:
-    """Format like `format_significant`, but with at most two decimals. Smaller values do not matter on screen."""
+    """Format like `format_significant`, but with at most two decimals, which are enough on screen."""
     return format_significant(value, decimals_max=2)
 
 
@@ -213,7 +213,7 @@ def format_text_table(columns: list[str], rows: list[list[str]]) -> str:
 
 
 def format_brier(calibration: Calibration) -> str:
-    """Format the Brier score as a sentence. It is one number for the calibration of the confidence in answers."""
+    """Format the Brier score, which measures the calibration of confidence in answers, as a sentence."""
     return tr(
         "Brier score {score} of {n}: 0 means always sure and right, 0.25 means undecided every time."
     ).format(
@@ -226,7 +226,7 @@ def format_brier(calibration: Calibration) -> str:
 
 
 class Unit(Struct, frozen=True):
-    """Unit of values: their text, and the scale of an axis."""
+    """Unit of values, with the function that formats a value as text."""
 
     name: str
     text: Callable[[float | None], str]
@@ -267,14 +267,14 @@ COUNTERS: Final = {
     )
     for row in _COUNTER_ROWS
 }
-"""Name -> counter, for every counter of the engine (ensured by a test), in the order of lists."""
+"""Name -> counter, for every counter of the engine (ensured by a test), in the order of display."""
 
 AG_COUNTER_TITLES: Final = {row["name"]: row["of_groups"] for row in _COUNTER_ROWS if row["of_groups"]}
 """Name of a counter -> its title for replicas of availability groups, if it differs."""
 
 
 def build_counter(name: str, of_groups: bool) -> Counter:
-    """Return the counter *name*. *of_groups*: with its title for replicas of availability groups."""
+    """Return the counter *name*. *of_groups*: True to use its title for availability group replicas."""
     known_counter = COUNTERS[name]
     return (
         replace(known_counter, title=AG_COUNTER_TITLES[name])

@@ -25,7 +25,7 @@ class FuzzyMatch(Struct, frozen=True):
     indexes: tuple[int, ...]
     """Indexes of the matched letters, for highlighting."""
     is_scattered: bool = False
-    """True if the text contains the letters of some word only in order, not adjacent."""
+    """True if the letters of a query word are in the text in order, but not adjacent."""
 
 
 def match_fuzzily(query: str, text: str) -> FuzzyMatch | None:
@@ -45,10 +45,11 @@ def match_fuzzily(query: str, text: str) -> FuzzyMatch | None:
 def find_best_matches(
     query: str, items: Iterable[Item], text: Callable[[Item], str]
 ) -> list[tuple[Item, FuzzyMatch]]:
-    """Return the matching items, best first. Items with equal scores keep their order.
+    """Return the items whose text matches *query*, best first. *text* returns the text of an item.
 
-    An equal text comes first, then a text that contains the whole phrase. Scattered matches count only if
-    there are no other matches.
+    Items with equal scores keep their order. An equal text comes first, then a text that contains the whole
+    phrase.
+    Scattered matches count only if there are no other matches.
     """
     matches = [
         (item, fuzzy_match) for item in items if (fuzzy_match := match_fuzzily(query, text(item))) is not None

@@ -46,7 +46,10 @@ def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def describe_cause(mistake: Mistake) -> str:
-    """Describe the cause of a mistake: the earlier action or event with its time, or the omission; or an empty text."""
+    """Describe the cause of a mistake: the earlier action or event with its time, or the omission.
+
+    Return an empty text if no cause is known.
+    """
     words = localize(mistake.cause)
     if mistake.is_omission or not words:
         return words

@@ -57,9 +57,9 @@ class Grade(Struct, frozen=True):
 
 
 class SummaryFigure(Struct, frozen=True):
-    """Row of the figures.
+    """Figure of a run in the summary of the debrief.
 
-    *color_name* is empty for a normal value. *detail* is True if the row details the row above.
+    *color_name* is empty for a normal value. *detail* is True if the figure explains the one above it.
     """
 
     key: str
@@ -72,7 +72,7 @@ class SummaryFigure(Struct, frozen=True):
 
 
 class SummaryModel(Struct, frozen=True):
-    """Contents of the left card of the debrief."""
+    """Contents of the run's summary, the left card of the debrief."""
 
     title: str
     facts: str
@@ -113,7 +113,10 @@ def summarize_run(report: Report, scenario: Scenario | None) -> SummaryModel:
 
 
 def find_grade(total: float, finished: bool) -> Grade:
-    """Return the grade of a score. A run that did not reach all goals is not passed."""
+    """Return the grade of the score *total*.
+
+    *finished*: True if the run reached all goals. Otherwise, the drill is not passed.
+    """
     text, color_name = next(
         (text, tone)
         for points_min, text, tone in GRADES
@@ -227,7 +230,10 @@ def _get_last_service_state(report: Report) -> str:
 
 
 def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
-    """Yield the duration of the only failover, with the published duration if a comparable one exists."""
+    """Yield the duration of the failover, and a comparable published duration if there is one.
+
+    Yield nothing unless the run has exactly one failover.
+    """
     rows: list[ReportRow] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return
@@ -261,10 +267,7 @@ class LessonCard(Struct, frozen=True):
 def build_question_card(
     lesson: RunSegment, number: int, count: int, choices: ChoicesByQuestion
 ) -> LessonCard:
-    """Return the card that asks for a better action.
-
-    It shows the position, the action of the run, and its cost.
-    """
+    """Return the card that shows mistake *number* of *count* with its cost, and asks for a better action."""
     heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
         number=number, count=count, moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
     )
@@ -279,7 +282,7 @@ def build_question_card(
 
 
 def build_rejection_card(lesson: RunSegment, judgment: AnswerJudgment) -> LessonCard:
-    """Return the card for an answer that is not good enough, with the reason."""
+    """Return the card that rejects a player's answer, with the reason."""
     if judgment.is_noop:
         heading = tr("This action has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, TRY_AGAIN, SKIP))
@@ -296,7 +299,7 @@ def build_judgment_card(
     review: Review | None,
     choices: ChoicesByQuestion,
 ) -> LessonCard:
-    """Return the card with the value of an answer. *has_another*: True if another lesson follows."""
+    """Return the card that judges a player's answer. *has_another*: True if another lesson follows."""
     if judgment.is_noop or not is_good_answer(lesson, judgment):
         return build_rejection_card(lesson, judgment)
     points = formatting.format_plain_number(round(judgment.value, 1))
@@ -307,7 +310,10 @@ def build_judgment_card(
 def build_solution_card(
     lesson: RunSegment, has_another: bool, review: Review | None, choices: ChoicesByQuestion
 ) -> LessonCard:
-    """Return the card with the best continuation, for a player who gives up."""
+    """Return the card that shows the best continuation to a player who gives up.
+
+    *has_another*: another lesson follows.
+    """
     points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
     return _build_continuation_card(lesson, heading, "info", has_another, review, choices)
@@ -341,9 +347,11 @@ def _build_continuation_card(
 
 
 def find_reason(lesson: RunSegment, review: Review | None) -> str:
-    """Return the reason for the best action.
+    """Return the reason for the best action of *lesson*; empty if there is none.
 
-    It is the reference solution's reason for this action, or the advice of the rule that the player broke.
+    It is the reference solution's reason for the same action. Otherwise, it is the advice of the rule that
+    the
+    player broke.
     """
     if review is None:
         return ""
@@ -368,7 +376,7 @@ class DebriefModel(Struct, frozen=True):
 
     report: Report
     scenario: Scenario | None = None
-    """Scenario of the run; None if this version cannot load it. Then the run cannot be retried."""
+    """Scenario of the run; None if this version cannot load it, so that the run cannot be retried."""
     review: Review | None = None
     regret_analysis: RegretAnalysis | None = None
     lessons: tuple[RunSegment, ...] | None = None
@@ -392,7 +400,7 @@ class DebriefModel(Struct, frozen=True):
 
     @property
     def choices(self) -> dict[str, list[str]]:
-        """Choices of each question."""
+        """Question -> its choices."""
         return get_choices(self.report)
 
     def build_summary(self) -> SummaryModel:

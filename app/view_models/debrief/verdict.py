@@ -30,13 +30,17 @@ from engine.tables import read_table
 from engine.verbs.input_lines import parse_input_line
 
 COMMAND_CHARACTERS_MAX: Final = 110
-"""Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
+"""Maximum characters of a command that is quoted in a sentence.
+
+The debrief shows the full command elsewhere.
+"""
 
 STATEMENT_SENTENCES: Final = tuple(
     (row["pattern"], row["text"]) for row in read_table("app.view_models.debrief", "statements.tsv")
 )
-"""(pattern of an uppercase batch, sentence about the batch). The last match in the batch determines the
-sentence.
+"""(pattern, sentence) for a SQL batch. Patterns are matched against the uppercase batch.
+
+The pattern that matches last in the batch determines the sentence.
 """
 
 REMARK_SENTENCES: Final = {
@@ -45,7 +49,7 @@ REMARK_SENTENCES: Final = {
     "rewind": mark("You rewound the run."),
     "answer": mark("You answered a question: {action}."),
 }
-"""Verb -> sentence, for verbs that do not change the world."""
+"""Verb of an input that does not change the world -> sentence that describes the input."""
 
 
 def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
@@ -96,12 +100,12 @@ class ContinuationStep(Struct, frozen=True):
 
 
 class RetryPoint(Struct, frozen=True):
-    """Time at which the run restarts, and the sentence that is shown there."""
+    """Time at which a retry starts, and the sentence that the player sees then."""
 
     begin_tick: Tick
     """Tick at which the retry begins."""
     notice: str
-    """Sentence that is shown at the restart."""
+    """Sentence that the player sees when the retry starts."""
 
     @property
     def begin_s(self) -> float:
@@ -110,7 +114,7 @@ class RetryPoint(Struct, frozen=True):
 
 
 class VerdictModel(Struct, frozen=True):
-    """Contents of the right card of the debrief."""
+    """Contents of the verdict on the run, the right card of the debrief."""
 
     card_heading: str
     """Heading of the card."""
@@ -126,7 +130,7 @@ class VerdictModel(Struct, frozen=True):
     lesson: RunSegment | None = None
     """Biggest mistake; None if the run has none."""
     lessons: tuple[RunSegment, ...] = field(default=())
-    """All mistakes with a lesson, in order of time."""
+    """All mistakes of the run that are worth practicing, in order of time."""
 
 
 def judge_run(
@@ -138,7 +142,8 @@ def judge_run(
 ) -> VerdictModel | None:
     """Return the verdict on a run; None until it can be computed.
 
-    *lessons*: mistakes with continuations at human pace; if None, those of *regret_analysis* are used.
+    *lessons*: mistakes, each with a better continuation that a person could have typed in time. If None, the
+    mistakes of *regret_analysis* are used.
     """
     if not report["score"]["scored"]:
         return None if review is None else _build_unscored_verdict(review)
@@ -156,7 +161,7 @@ def judge_run(
 
 
 def get_choices(report: Report) -> dict[str, list[str]]:
-    """Return the choices of each question."""
+    """Return question -> its choices."""
     return {row["name"]: row["choices"] for row in report.get("questions", ())}
 
 
@@ -168,7 +173,7 @@ def build_lesson_verdict(
 ) -> VerdictModel:
     """Return the verdict on a run whose biggest mistake is *lesson*.
 
-    *last_chance*: last chance to reach all goals. *lessons*: all mistakes of the run.
+    *last_chance*: last time at which all goals could still be reached. *lessons*: all mistakes of the run.
     """
     steps = tuple(describe_step(item, choices) for item in choose_explaining_inputs(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
@@ -191,7 +196,7 @@ def build_lesson_verdict(
 
 
 def describe_mistake(lesson: RunSegment, choices: ChoicesByQuestion) -> str:
-    """Return a sentence about the wrong action, or about the action that is missing."""
+    """Return a sentence about the mistake *lesson*: the wrong action, or the action that is missing."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
     start, end = (formatting.format_run_time(tick / TICKS_PER_S) for tick in (lesson.tick, lesson.until))
@@ -199,7 +204,7 @@ def describe_mistake(lesson: RunSegment, choices: ChoicesByQuestion) -> str:
 
 
 def describe_cost(lesson: RunSegment, last_chance: LastChance | None) -> str:
-    """Return a sentence about the cost: goals that became unreachable, or lost points."""
+    """Return a sentence about the cost of *lesson*: goals that became unreachable, or lost points."""
     if last_chance is not None and has_ended_last_chance(lesson, last_chance) and last_chance.missed_goals:
         first, more_count = last_chance.missed_goals[0][0], len(last_chance.missed_goals) - 1
         if not more_count:
@@ -216,7 +221,10 @@ def describe_cost(lesson: RunSegment, last_chance: LastChance | None) -> str:
 
 
 def describe_step(input_: Input, choices: ChoicesByQuestion) -> ContinuationStep:
-    """Return a step of a continuation, with the server and the statement. Long column lists are omitted."""
+    """Describe an input of a continuation as a step.
+
+    For a statement, name its server and omit long column lists.
+    """
     text = describe_input(input_.line_without_time, choices)
     if input_.verb in ("sql", "ps"):
         statement = omit_columns(" ".join(input_.args[1].split()))
@@ -239,9 +247,9 @@ def omit_columns(statement: str) -> str:
 
 
 def find_retry_point(lesson: RunSegment, choices: ChoicesByQuestion) -> RetryPoint:
-    """Return the time at which the run restarts, so that a person can act before the mistake.
+    """Return the time at which a retry starts. It leaves a person enough time to act before the mistake.
 
-    Queries of the continuation need no time, because the clock is paused until the player presses Run.
+    Queries are not counted, because the player can run them before starting the clock.
     """
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(

@@ -1,4 +1,1 @@
-"""Failover stage: the phases of one failover, their times, the drawn facts, and the published durations.
-
-No Qt.
-"""
+"""Contents of the failover stage: the phases of one failover, their times, and published durations. No Qt."""

@@ -1,4 +1,4 @@
-"""Failover as a sequence of phases with their ticks, and the time course of its replay. No Qt."""
+"""One failover as a sequence of phases with start and end ticks, and the timing of its replay. No Qt."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Milestones = Mapping[str, Tick | None]
 
 
 class FailoverPhase(Struct, frozen=True):
-    """Phase with its ticks. None means that the phase has not begun or has not ended."""
+    """Phase of a failover, with the ticks of its start and end. None: it has not begun or has not ended."""
 
     kind: PhaseKind
     start_tick: Tick | None
@@ -41,7 +41,7 @@ class FailoverPhase(Struct, frozen=True):
 
 
 class FailoverView(Struct, frozen=True):
-    """Failover with its phases and the times that the stage shows."""
+    """One failover with its phases and times, as the failover stage shows it."""
 
     technology: str
     failover: Failover
@@ -68,7 +68,7 @@ class FailoverView(Struct, frozen=True):
         return self.failover.canceled or self.end_tick is not None
 
     def find_phase(self, tick: Tick) -> int:
-        """Return the index of the phase that runs at *tick*; after the end, of the last phase."""
+        """Return the index of the phase that runs at *tick*; of the last phase if the failover has ended."""
         running = [
             number
             for number, phase in enumerate(self.phases)
@@ -112,7 +112,7 @@ def build_failover_view(drill: Drill, number: int) -> FailoverView:
 
 
 def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
-    """Return the phases until the database is online. Phases that depend on applications are omitted."""
+    """Return the phases of *failover* until the database is online. Phases of applications are omitted."""
     technology = find_technology(drill.world, failover)
     events = _select_phase_events(drill.events, failover.failed_tick) if technology == INSTANCE else []
     milestones = find_milestones(failover, technology, events, (), find_start_due_tick(drill.world, failover))
@@ -120,7 +120,7 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
 
 
 def build_expected_view(drill: Drill, failover: Failover, technology: str) -> FailoverView:
-    """Build the phases of a failover that is expected but has not begun. Its detection phase is running."""
+    """Build the view of an expected failover that no server has triggered yet. Its detection phase runs."""
     events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
     return _build_view(technology, failover, events, clients, None, None, None, is_detected=False)
@@ -217,7 +217,10 @@ def find_milestones(
 
 
 def _find_reconnect_tick(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
-    """Return the time at which the last of the disconnected applications had reconnected."""
+    """Return the time at which all disconnected applications were connected again; None before that.
+
+    If no application was disconnected, return the time at which the database came online.
+    """
     if failover.online_tick is None:
         return None
     return_ticks: dict[str, Tick | None] = {}
@@ -311,6 +314,9 @@ def compute_replay_length_s(failover_view: FailoverView) -> float:
 
 
 def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:
-    """Return the clock speed for a running *phase*. It increases with time, because the end is unknown."""
+    """Return the clock speed for a running *phase*.
+
+    The longer the phase lasts, the higher the speed, because the end of the phase is unknown.
+    """
     lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
     return min(2.0, max(CLOCK_SPEED_MIN, lasted_s / 2.0))

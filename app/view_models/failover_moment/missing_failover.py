@@ -1,4 +1,4 @@
-"""Explanation why no automatic failover occurs: its requirements, revealed one after another. No Qt."""
+"""Explanation of a missing automatic failover: its requirements, revealed one by one. No Qt."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class RequirementRow(Struct, frozen=True):
 
 
 class MissingFailoverView(Struct, frozen=True):
-    """Explanation why no automatic failover occurs: its requirements.
+    """Requirements of an automatic failover, to explain why none occurs.
 
-    The first *revealed* rows show whether they are met. The others are still hidden.
+    The first *revealed* rows show whether their requirement is met. The other rows still hide it.
     """
 
     heading: str
     sentence: str
     rows: tuple[RequirementRow, ...]
     revealed: int = 0
-    """Number of rows that show whether they are met."""
+    """Number of rows that already show whether their requirement is met."""
 
     @property
     def unmet_count(self) -> int:
@@ -79,9 +79,9 @@ CURRENT_STATE_TEXT = mark("{database} is online. Red: a requirement that is not 
 
 
 def explain_failover(history: History) -> MissingFailoverView | None:
-    """Return the requirements for the database that is down, or was down most recently.
+    """Return the requirements of an automatic failover for the database that is down.
 
-    The result is None without databases.
+    If none is down, choose the database that was down most recently. The result is None without databases.
     """
     world = history.drill.world
     accounts = sorted(
@@ -127,9 +127,9 @@ def explain_failover(history: History) -> MissingFailoverView | None:
 
 
 def _list_requirements(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
-    """Return the requirements just before the loss.
+    """Return the requirements of an automatic failover, as they were just before the database was lost.
 
-    The requirements about the loss itself have their current state.
+    Requirements that concern the loss and its detection have their current state.
     """
     current_preconditions = list_preconditions(history.drill.world, database)
     try:
@@ -146,7 +146,7 @@ def _list_requirements(history: History, database: str, lost_tick: int) -> list[
 
 
 def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
-    """Return the requirements of all targets, and those of the target with the fewest unmet requirements."""
+    """Return the common requirements, and those of the target with the fewest unmet requirements."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:
         return rows

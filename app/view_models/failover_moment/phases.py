@@ -49,8 +49,9 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
 """Technology -> its phases in order of time.
 
 Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward,
-then the database goes online [DOC: role switching]. The agreement that records the new principal follows redo
-[WP, failover].
+then
+the database goes online [DOC: role switching]. After redo, the servers agree on the new principal [WP,
+failover].
 """
 AGENT_RESOURCE: Final = "SQL Server Agent"
 RESOURCE_MILESTONES: Final = {
@@ -62,6 +63,4 @@ RESOURCE_MILESTONES: Final = {
 }
 """Kind of resource of a failover cluster instance -> milestone at which the resource is online."""
 UNTIMED_RESOURCES: Final = frozenset({"IP Address", AGENT_RESOURCE})
-"""Resource kinds without their own phase. They show no duration, because another resource of the phase shows
-it.
-"""
+"""Kinds of cluster resources that come online within the phase of another resource. They show no duration."""

@@ -45,7 +45,7 @@ class StageVote(Struct, frozen=True):
 
 
 def shorten_names(names: Sequence[str]) -> list[str]:
-    """Return a label of one or two letters for each voter. The labels differ if possible."""
+    """Return a label of one or two letters for each of *names*. The labels differ if possible."""
     ends = [name.replace("-", "_").rpartition("_")[2] for name in names]
     choices = (
         [end if len(end) <= 2 else name[0] for name, end in zip(names, ends, strict=True)],
@@ -97,7 +97,7 @@ class StageFacts(Struct, frozen=True):
     """Redo queue of the copy that takes over; None if the failover has no redo queue."""
     listener: str = ""
     listener_at: str = ""
-    """Place of the server to which the listener points; empty if to none."""
+    """Place of the server to which the listener points; empty if it points to none."""
     disk: str = ""
     owner: str = ""
     """Node that owns the shared disks."""
@@ -109,9 +109,9 @@ class StageFacts(Struct, frozen=True):
     """Number of further databases that the stage does not show."""
 
     def replace_voters(self, previous_votes: tuple[StageVote, ...]) -> StageFacts:
-        """Return these facts with the voters of *previous_votes*, those at the time of the loss.
+        """Return these facts with the voters of *previous_votes*, which are the voters before the loss.
 
-        The cluster adjusts votes after the loss. The stage continues to show the voters from before.
+        The cluster adjusts votes after a loss, but the stage keeps showing the previous voters.
         """
         current_votes = {vote.name: vote for vote in self.votes}
         votes = tuple(
@@ -377,7 +377,7 @@ def _make_wire(
 
 
 def find_redo_queue_kb(world: World, failover: Failover) -> float | None:
-    """Return the redo queue of the copy that takes over; None if it has no log stream."""
+    """Return the redo queue of the copy that takes over in *failover*; None if the copy has no log stream."""
     copy: DatabaseCopy | None = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.stream is None:
         return None

@@ -1,4 +1,4 @@
-"""Contents of the failover stage at one tick: texts, places and shares. No Qt."""
+"""Contents of the failover stage at one tick: texts, cards, connections, and positions of bars. No Qt."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -39,7 +39,7 @@ class PhaseChip(Struct, frozen=True):
 
 
 class PhaseSegment(Struct, frozen=True):
-    """Phase in the time bar. *start* and *end* are shares of the bar."""
+    """Phase in the time bar. *start* and *end* are fractions of the length of the bar."""
 
     color: str | int
     start: float
@@ -47,7 +47,7 @@ class PhaseSegment(Struct, frozen=True):
 
 
 class PanelRow(Struct, frozen=True):
-    """Row of the panel with an indicator, for example "Database online: again after 3.56 s"."""
+    """Row of the stage's panel: indicator and text, for example "Database online: again after 3.56 s"."""
 
     name: str
     indicator: StatusIndicator | None
@@ -85,7 +85,7 @@ class StageView(Struct, frozen=True):
     failover_time_label: str
     """Label of the second stopwatch."""
     failover_time_text: str
-    """Second stopwatch: seconds since detection, the definition of Table 6."""
+    """Second stopwatch: seconds since detection, as Table 6 of Microsoft's paper defines failover time."""
     duration_gauge: tuple[float, float, float] | None
     """(duration, published duration, end of the scale) in seconds; None without a published value."""
     published_comparison: str
@@ -112,11 +112,11 @@ class StageView(Struct, frozen=True):
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
 
-    Only one of the resources of a phase shows its duration. The Agent depends on SQL Server, so it waits for
-    it.
+    Only one resource of each phase shows a duration. SQL Server Agent starts after SQL Server, on which it
+    depends.
     """
     lines: Mapping[str, tuple[str, str]]
-    """Position on the stage -> (text about its latest event, color name)."""
+    """Place of a card on the stage -> (text about the card's latest event, color name)."""
     has_ended: bool
     """True if the failover has ended."""
 
@@ -219,7 +219,7 @@ def build_stage_view(
 
 
 def _list_names(failover_view: FailoverView, facts: StageFacts) -> dict[str, str]:
-    """Return placeholder -> value for the texts of the phases: names, vote count and queue size."""
+    """Return the values for the placeholders of the phase texts: names, vote count and queue size."""
     card = facts.cards
     return {
         "from": failover_view.failover.from_server,
@@ -235,7 +235,7 @@ def _list_names(failover_view: FailoverView, facts: StageFacts) -> dict[str, str
 
 
 CLIENTS_BACK_HEADING: Final = mark("Clients are back after {seconds} s")
-"""Heading after the end of the failover."""
+"""Heading after the failover: the time after which the clients were connected again."""
 CLIENTS_BACK_SENTENCES: Final = {
     0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
@@ -305,7 +305,10 @@ def _format_failover_time(failover_view: FailoverView, tick: Tick) -> str:
 def _compare_with_published(
     failover_view: FailoverView, tick: Tick
 ) -> tuple[str, tuple[float, float, float] | None]:
-    """Return a sentence that compares the duration with the published value, and the values of the gauge."""
+    """Return a sentence that compares the failover time with the published one, and the gauge values.
+
+    The gauge values are those of `StageView.duration_gauge`.
+    """
     failover = failover_view.failover
     if failover_view.published is None:
         reason = localize(failover_view.incomparable_reason) if failover_view.incomparable_reason else ""
@@ -325,7 +328,7 @@ def _compare_with_published(
 
 
 def _round_scale(value_s: float) -> float:
-    """Return the next round value above *value_s*, for the end of a scale."""
+    """Return the smallest round number of seconds that is at least *value_s*, for the end of a scale."""
     steps = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 90, 120, 180, 300, 600)
     return float(next((step for step in steps if step >= value_s), value_s))
 
@@ -492,7 +495,7 @@ def get_resource_label(state: str) -> str:
 def _list_event_lines(
     failover_view: FailoverView, facts: StageFacts, tick: Tick
 ) -> dict[str, tuple[str, str]]:
-    """Return position on the stage -> (text, color name) of its latest event, for each card with an event."""
+    """Return place on the stage -> (text, color name) of the latest event, for each card with an event."""
     failover = failover_view.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {
