@@ -21,7 +21,7 @@ from unittest.mock import patch
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines, parse_step
 from engine.drill.par.hidden_causes import HiddenCauseChecker
-from engine.drill.par.search_drill import IncrementalHash, SearchDrill, compute_transposition_key
+from engine.drill.par.search_drill import IncrementalHasher, SearchDrill, compute_transposition_key
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.drill import Drill
 from engine.flow import Flow
@@ -216,7 +216,7 @@ def list_caches() -> Iterator[CacheCase]:
     search = ("search", "search, 100 databases")
     for name, owner, method, forget, workloads in (
         ("ReprCache", ReprCache, "_format_list", build_clear_function("_entries"), ("hundred databases",)),
-        ("IncrementalHash", IncrementalHash, "hash_parts", build_clear_function("_hashed_dicts"), search),
+        ("IncrementalHasher", IncrementalHasher, "hash_parts", build_clear_function("_hashed_dicts"), search),
         (
             "FlowSetups",
             FlowSetups,

@@ -107,7 +107,7 @@ def _get_parts() -> dict[str, type[Any]]:
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFactsLabel
     from app.main_window.diagnostics import InstallationCheckController
     from app.main_window.drill_selection import DrillSelectionController
-    from app.main_window.files import FileOpener, ScriptFileController
+    from app.main_window.files import FileController, FileOpener
     from app.main_window.finished_runs import BranchController, FinishedRunController
     from app.main_window.first_run import IntroductionController
     from app.main_window.host_session import HostSession
@@ -174,7 +174,7 @@ def _get_parts() -> dict[str, type[Any]]:
         "replay": ReplayController,
         "run_facts": RunFactsLabel,
         "runs": FinishedRunController,
-        "scripts": ScriptFileController,
+        "scripts": FileController,
         "session": HostSession,
         "table": TopologyTable,
         "teller": Announcer,

@@ -13,7 +13,7 @@ from app.classroom.messages import requests
 from app.classroom.messages.codec import RETRY_LATER_CLOSE_CODE
 from app.classroom.messages.replies import SeatWelcome
 from app.classroom.models import ClassPart, Seat
-from app.classroom.names import find_free_name, is_name, is_same_name
+from app.classroom.names import find_free_name, is_same_name, is_valid_name
 from app.classroom.pace import ClassPace
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
@@ -132,7 +132,7 @@ class Admission:
             return existing
         if len(self._seats) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
-        if not is_name(name):
+        if not is_valid_name(name):
             raise RequestRefusedError(tr("the name needs printable characters"))
         used_names = {seat.name for seat in self._seats.values()}
         from_class = self._plan is not None and self._plan.late == "class"

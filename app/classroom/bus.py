@@ -43,7 +43,7 @@ class BusUnavailableError(Exception):
     """Error for a NATS server that cannot be used. The text gives the reason."""
 
 
-class SeatNews(SeatStatus, frozen=True, kw_only=True):
+class SeatStatusNotice(SeatStatus, frozen=True, kw_only=True):
     """Status of a seat, sent by the host to which the seat is connected or was connected last."""
 
     number: int
@@ -63,7 +63,7 @@ class HostMessage(WireMessage, frozen=True, kw_only=True):
 class SeatChanges(HostMessage, frozen=True, tag="seats"):
     """Message with the changed seats of a host. Without seats, it only shows that the host is alive."""
 
-    seats: tuple[SeatNews, ...] = ()
+    seats: tuple[SeatStatusNotice, ...] = ()
     looks: tuple[int, ...] = ()
     """Seats that consoles of this host observe."""
 
@@ -76,19 +76,19 @@ class StateRequest(HostMessage, frozen=True, tag="hello"):
     """Request of a new or returning host for the state of all seats."""
 
 
-class HandLoweredNews(HostMessage, frozen=True, tag="lowered"):
+class HandLoweredNotice(HostMessage, frozen=True, tag="lowered"):
     """Message that the hand of a seat was lowered."""
 
     seat: int
 
 
-class RunShownNews(HostMessage, frozen=True, tag="shown"):
+class SharedReplayNotice(HostMessage, frozen=True, tag="shown"):
     """Message that all seats are shown the runs of one or two seats, or that the shared replay has ended."""
 
     show: ShowRuns
 
 
-BusMessage = SeatChanges | ClassChanged | StateRequest | HandLoweredNews | RunShownNews
+BusMessage = SeatChanges | ClassChanged | StateRequest | HandLoweredNotice | SharedReplayNotice
 """Any message that a host sends over the bus."""
 _MESSAGE_READER: Final[MessageReader[BusMessage]] = MessageReader(BusMessage)
 

@@ -52,7 +52,7 @@ class ClassDashboard:
             self._hands.append(seat.number) if raised else self._hands.remove(seat.number)
             self.changed_seats.update(self._hands)
 
-    def record_silence(self) -> None:
+    def record_activity_changes(self) -> None:
         """Record which connections have become silent or active again, and which runs have paused or continued."""
         for seat in self._seats.values():
             silent = seat.socket is not None and is_silent(seat.socket)

@@ -228,7 +228,7 @@ def check_class_file(file: Path) -> Iterator[LogCheck]:
             log_check.verdict["score"] = None
         yield log_check
     else:
-        yield _read_run(raw, str(file))
+        yield _check_run_file(raw, str(file))
 
 
 def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
@@ -387,7 +387,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
     )
 
 
-def _read_run(raw: bytes, file: str) -> LogCheck:
+def _check_run_file(raw: bytes, file: str) -> LogCheck:
     """Check a run file of `run --json`, the debrief or `class join`. Raises RunFileError."""
     report, text = run_files.parse_run(raw, file)
     class_report: ReportRow = report

@@ -18,7 +18,7 @@ from app.classroom.join_code import SECRET_LENGTH, Invitation, get_local_dial_ad
 from app.classroom.messages.codec import CLIENT_MESSAGE_BYTES_MAX, ProtocolError, encode
 from app.classroom.messages.replies import (
     INSTRUCTOR_MESSAGE_READER,
-    ReplayMoments,
+    DivergenceTimes,
     RequestDone,
     RequestFailed,
 )
@@ -213,7 +213,7 @@ def run_console(
     the_class: ClassPart,
     lines: TextIO,
     show_line: Callable[[str], object],
-    find_divergence_times: Callable[[], ReplayMoments],
+    find_divergence_times: Callable[[], DivergenceTimes],
 ) -> None:
     """Send each of *lines* to the host. Pass each message of the host to *show_line* as a line of JSON.
 
@@ -226,7 +226,7 @@ async def _run_console(
     the_class: ClassPart,
     lines: TextIO,
     show_line: Callable[[str], object],
-    find_divergence_times: Callable[[], ReplayMoments],
+    find_divergence_times: Callable[[], DivergenceTimes],
 ) -> None:
     loop, input_queue = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
@@ -256,7 +256,7 @@ async def _exchange_messages(
     socket: ClientConnection,
     typed_lines: asyncio.Queue[str | None],
     show_line: Callable[[str], object],
-    find_divergence_times: Callable[[], ReplayMoments],
+    find_divergence_times: Callable[[], DivergenceTimes],
 ) -> bool:
     """Send lines until the input ends or the host disconnects. Return True if the input has ended."""
     open_requests, answered = 0, asyncio.Condition()

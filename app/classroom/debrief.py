@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from app.classroom.anonymization import NameReplacements, anonymize_line, anonymize_text, list_replacements
 from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
 from app.classroom.log_entries import LogEntry, list_effective_entries
-from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
+from app.classroom.messages.replies import ClassMark, DivergenceTime, DivergenceTimes, LogVerdict, SeatChoice
 from app.classroom.models import ClassPart
 from app.classroom.record import ERASED_TOKEN_PREFIX, ClassRecord
 from app.classroom.seat_scenario import parse_scenario
@@ -353,7 +353,7 @@ def review_class(
     )
 
 
-def find_divergence_times(record: ClassRecord) -> ReplayMoments:
+def find_divergence_times(record: ClassRecord) -> DivergenceTimes:
     """Return a message with the times at which seats have made different choices so far, most costly first.
 
     Runs that cannot be replayed are omitted.
@@ -369,11 +369,11 @@ def find_divergence_times(record: ClassRecord) -> ReplayMoments:
     replay_moments = []
     for divergence in find_divergences(courses):
         choices = [
-            ReplayChoice(convert_to_json(choice.text), list(choice.seats), choice.mean_score)
+            SeatChoice(convert_to_json(choice.text), list(choice.seats), choice.mean_score)
             for choice in divergence.choices
         ]
-        replay_moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
-    return ReplayMoments(replay_moments)
+        replay_moments.append(DivergenceTime(divergence.tick / TICKS_PER_S, divergence.cost, choices))
+    return DivergenceTimes(replay_moments)
 
 
 def _list_actions(entries: Iterable[LogEntry]) -> tuple[SeatAction, ...]:

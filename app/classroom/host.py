@@ -18,10 +18,10 @@ from app.classroom.admission import Admission
 from app.classroom.bus import (
     BusMessage,
     ClassChanged,
-    HandLoweredNews,
+    HandLoweredNotice,
     MessageBus,
     SeatChanges,
-    SeatNews,
+    SeatStatusNotice,
     StateRequest,
 )
 from app.classroom.class_dashboard import ClassDashboard
@@ -493,7 +493,7 @@ class ClassHost:
         while True:
             await asyncio.sleep(DASHBOARD_INTERVAL_S)
             await self._observers.send_updates(self._dashboard.changed_seats)
-            self._dashboard.record_silence()
+            self._dashboard.record_activity_changes()
             if self.pace.is_break_over():
                 with suppress(RequestRefusedError):
                     await self._change_pace(requests.ContinueClass())
@@ -521,12 +521,12 @@ class ClassHost:
         elif isinstance(message, StateRequest):
             await self._reload_changes()  # a new host has stored its address in the record
             self._peers.send_status(self._seats.values())
-        elif isinstance(message, HandLoweredNews):
+        elif isinstance(message, HandLoweredNotice):
             await self._seat_request_handler.lower_hand(self._seats[message.seat])
         else:
             await self._seat_request_handler.show_runs(message.show)
 
-    async def _merge_seat_status(self, host: str, status: SeatNews) -> None:
+    async def _merge_seat_status(self, host: str, status: SeatStatusNotice) -> None:
         """Merge the status of a seat from another host. If both hosts have the seat, the latest connection counts."""
         seat = await self._admission.find_seat(status.number)
         if seat is None or (status.visit, host) < (seat.visit, seat.host):

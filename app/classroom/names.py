@@ -40,7 +40,7 @@ def clean_text(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def is_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Return True if *name* is printable, not blank, and free of invisible characters."""
     return (
         len(name) <= NAME_LENGTH_MAX

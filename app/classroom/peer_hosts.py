@@ -10,7 +10,7 @@ from app.classroom.bus import (
     BusMessage,
     MessageBus,
     SeatChanges,
-    SeatNews,
+    SeatStatusNotice,
 )
 from app.classroom.seat_state import SeatState
 
@@ -57,7 +57,7 @@ class PeerHosts:
         """Build the message with the status of those *seats* that belong to this host."""
         return SeatChanges(
             seats=tuple(
-                SeatNews(
+                SeatStatusNotice(
                     number=seat.number, acknowledged=seat.acknowledged, visit=seat.visit,
                     connected=seat.socket is not None and not seat.silent, tick=seat.tick,
                     frozen=seat.frozen, over=seat.over, hand=seat.hand, consent=seat.consent, held=seat.held,

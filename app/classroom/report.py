@@ -16,7 +16,7 @@ from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
-from app.export.csv_tables import VALUE_COLUMNS, build_move_row, format_csv_table
+from app.export.csv_tables import VALUE_COLUMNS, build_segment_row, format_csv_table
 from app.export.debrief_sections import (
     Markup,
     escape_text,
@@ -503,7 +503,7 @@ def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if accounts:
         moves = (
-            (seat.number, *build_move_row(move))
+            (seat.number, *build_segment_row(move))
             for seat, regret_analysis in accounts
             for move in regret_analysis.moves
         )

@@ -30,7 +30,7 @@ from app.classroom.log_entries import (
 from app.classroom.messages.codec import NAME_LENGTH_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.models import RUNNING
-from app.classroom.names import is_name
+from app.classroom.names import is_valid_name
 from app.files.file_content import UnreadableFileError, read_bytes
 from app.files.folders import get_profile_folder
 from app.words.language import tr
@@ -184,7 +184,7 @@ class SeatLog:
 
     def __init__(self, folder: Path, name: str) -> None:
         """Open or create the log of the seat *name* in *folder*. Raises InvalidSeatLogError."""
-        if not is_name(name):
+        if not is_valid_name(name):
             raise InvalidSeatLogError(
                 tr("a name must have 1 to {n} printable characters").format(n=NAME_LENGTH_MAX)
             )

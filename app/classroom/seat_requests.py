@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom.bus import ClassChanged, HandLoweredNews, RunShownNews
+from app.classroom.bus import ClassChanged, HandLoweredNotice, SharedReplayNotice
 from app.classroom.log_entries import LogEntry
 from app.classroom.message_exchange import RequestRefusedError, send_message, send_text
 from app.classroom.messages import requests
@@ -56,12 +56,12 @@ class SeatRequestHandler:
             )
         elif isinstance(request, requests.ShowRuns):
             await self.show_runs(request)
-            self.peers.send(RunShownNews(show=request))
+            self.peers.send(SharedReplayNotice(show=request))
         elif seat is not None and isinstance(request, requests.Lower):
             if not seat.connected:
                 raise RequestRefusedError(tr("{name} is not connected").format(name=seat.name))
             await self.lower_hand(seat)
-            self.peers.send(HandLoweredNews(seat=seat.number))
+            self.peers.send(HandLoweredNotice(seat=seat.number))
         elif seat is not None:
             await self._store_takeover(seat, isinstance(request, requests.TakeOverSeat))
             await self.notify_seat(seat)

@@ -68,7 +68,7 @@ class QueuedReplay:
             self._slices = itertools.chain(self._slices, self.replay.play_in_slices(self._take_entries()))
         self._entries.extend(entries)
 
-    def play_turn(self) -> bool:
+    def play_slice(self) -> bool:
         """Play for at most TIME_SLICE_S of processor time. Return True if all entries are played."""
         end_s = time.thread_time() + TIME_SLICE_S
         return all(time.thread_time() <= end_s for _ in self._slices)
@@ -115,7 +115,7 @@ def _replay_seats(
         for seat, entries in logs.items():
             _receive_entries(seat, entries)
         runs = {seat: _replays[seat] for seat in (*logs, *unfinished) if seat in _replays}
-        return {seat: run.replay.build_verdict() if run.play_turn() else None for seat, run in runs.items()}
+        return {seat: run.replay.build_verdict() if run.play_slice() else None for seat, run in runs.items()}
     finally:
         _is_playing = False
 

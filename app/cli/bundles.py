@@ -27,7 +27,7 @@ from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import escape_invisible
 
 if TYPE_CHECKING:
-    from app.files.accepted_files import AcceptedText
+    from app.files.accepted_files import AcceptedFile
     from app.storage import Profile
 
 DIGEST_PREFIX_LENGTH_MIN: Final = 8
@@ -179,7 +179,7 @@ def _list_accepted_files(options: argparse.Namespace) -> int:
 
     with _open_profile() as profile:
         texts = (
-            accepted_files.list_foreign_texts(accepted_files.list_accepted_texts(profile))
+            accepted_files.list_foreign_files(accepted_files.list_accepted_files(profile))
             if profile is not None
             else []
         )
@@ -196,12 +196,12 @@ def _forget_accepted_files(options: argparse.Namespace) -> int:
     if bool(options.sha256) == options.all:
         raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _open_profile() as profile:
-        texts = accepted_files.list_accepted_texts(profile) if profile is not None else []
-        accepted_texts = _select_by_digest(accepted_files.list_foreign_texts(texts), options.sha256)
+        texts = accepted_files.list_accepted_files(profile) if profile is not None else []
+        accepted_texts = _select_by_digest(accepted_files.list_foreign_files(texts), options.sha256)
         if profile is not None and accepted_texts:
-            accepted_files.save_accepted_texts(
+            accepted_files.save_accepted_files(
                 profile,
-                accepted_files.remove_accepted_texts(
+                accepted_files.remove_accepted_files(
                     texts, (accepted_text.sha256 for accepted_text in accepted_texts)
                 ),
             )
@@ -210,7 +210,7 @@ def _forget_accepted_files(options: argparse.Namespace) -> int:
     return SUCCESS
 
 
-def _select_by_digest(entries: list[AcceptedText], prefixes: list[str]) -> list[AcceptedText]:
+def _select_by_digest(entries: list[AcceptedFile], prefixes: list[str]) -> list[AcceptedFile]:
     """Return the entries whose SHA-256 hash begins with one of *prefixes*, or all entries if there are none.
 
     Raises UsageError for an unknown or ambiguous prefix.

@@ -62,12 +62,12 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
         from distributed import default_client
 
         yield DistributedSearch(
-            scenario, seed, [HelperProcess(default_client().get_executor(pure=False), is_cluster=True)]
+            scenario, seed, [SearchHelper(default_client().get_executor(pure=False), is_cluster=True)]
         ).run_round
         return
     from joblib.externals.loky import ProcessPoolExecutor
 
-    helpers = [HelperProcess(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
+    helpers = [SearchHelper(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
     crew = DistributedSearch(scenario, seed, helpers)
     try:
         yield crew.run_round
@@ -109,7 +109,7 @@ class DecisionRound(Struct):
         return self.waiting_jobs.popleft() if self.waiting_jobs else None
 
 
-class HelperProcess(Struct):
+class SearchHelper(Struct):
     """Helper of the search: one other process, or a whole Dask cluster."""
 
     executor: Any
@@ -142,7 +142,7 @@ class DistributedSearch:
     not depend on the number of processes.
     """
 
-    def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[HelperProcess]) -> None:
+    def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[SearchHelper]) -> None:
         self._drill = (scenario.name, scenario.text, seed)
         self._search = uuid.uuid4().hex
         self._helpers = helpers
@@ -252,7 +252,7 @@ class DistributedSearch:
                 )
                 helper.pending.append((next_job, trials_future))
 
-    def _select_states(self, helper: HelperProcess, rules: SearchLimits) -> list[bytes]:
+    def _select_states(self, helper: SearchHelper, rules: SearchLimits) -> list[bytes]:
         """Return the states that *helper* may not know yet."""
         states = self._found_states[rules]
         if helper.is_cluster:

@@ -16,7 +16,7 @@ from app.cli.command_helpers import (
     write_json,
 )
 from app.exit_codes import NEGATIVE_ANSWER, SUCCESS
-from app.files.journal_file import JournalFile
+from app.files.journal_file import JournalFileRecorder
 from app.host import NullRecorder
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
@@ -35,7 +35,7 @@ def _run_serve(options: argparse.Namespace) -> int:
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):
         raise UsageError(f"--port-base must be 0 or from 1024 to {last}, not {options.port_base}")
-    record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
+    record = JournalFileRecorder(drill, options.record) if options.record not in (None, "-") else None
     try:
         asyncio.run(
             serve_run(
@@ -78,7 +78,7 @@ def _write_certificate(file: str | None, certificate: str) -> None:
         write_file(certificate, Path(file))
 
 
-def _save_report(drill: Drill, file: str | None, record: JournalFile | None) -> None:
+def _save_report(drill: Drill, file: str | None, record: JournalFileRecorder | None) -> None:
     """Replace the journal by the report, unless the journal is incomplete."""
     if record is not None:
         record.close()

@@ -45,7 +45,7 @@ def build_csv_tables(source: ExportSource) -> dict[str, str]:
     }
     if source.regret_analysis is not None:
         table_rows["worth.csv"] = format_csv_table(
-            VALUE_COLUMNS, map(build_move_row, source.regret_analysis.moves)
+            VALUE_COLUMNS, map(build_segment_row, source.regret_analysis.moves)
         )
     return table_rows
 
@@ -62,7 +62,7 @@ def _build_run_row(source: ExportSource) -> list[object]:
     return [source.player, source.played_at, *cells, points, report["state_hash"]]
 
 
-def build_move_row(segment: RunSegment) -> list[object]:
+def build_segment_row(segment: RunSegment) -> list[object]:
     """Return the cells for an action or a wait: start, end, input line, value before and after, label."""
     times = (segment.tick / TICKS_PER_S, segment.until / TICKS_PER_S)
     return [

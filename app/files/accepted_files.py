@@ -29,7 +29,7 @@ TITLE_LENGTH_MAX: Final = 200
 _SHA256_PATTERN: Final = re.compile(r"[0-9a-f]{64}")
 
 
-class AcceptedText(Struct, frozen=True):
+class AcceptedFile(Struct, frozen=True):
     """Record of an accepted file. An empty field is unknown."""
 
     sha256: str
@@ -42,7 +42,7 @@ class AcceptedText(Struct, frozen=True):
     """True if the user wrote the text in this program. Such files are not listed."""
 
 
-def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
+def list_accepted_files(profile: Profile) -> list[AcceptedFile]:
     """Return all accepted files, newest last. Invalid entries are ignored. Raises StorageError."""
     try:
         document = parse_json(profile.settings.get(ACCEPTED_FILES_SETTING))
@@ -55,12 +55,12 @@ def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
     )
 
 
-def list_foreign_texts(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
+def list_foreign_files(entries: Iterable[AcceptedFile]) -> list[AcceptedFile]:
     """Return the accepted files of other authors, newest first."""
     return [entry for entry in entries if not entry.own][::-1]
 
 
-def add_accepted_text(entries: Iterable[AcceptedText], entry: AcceptedText) -> list[AcceptedText]:
+def add_accepted_file(entries: Iterable[AcceptedFile], entry: AcceptedFile) -> list[AcceptedFile]:
     """Return *entries* with *entry*, dated today. An older entry with the same SHA-256 hash is replaced."""
     dated = replace(
         entry,
@@ -73,13 +73,13 @@ def add_accepted_text(entries: Iterable[AcceptedText], entry: AcceptedText) -> l
     ]
 
 
-def remove_accepted_texts(entries: Iterable[AcceptedText], digests: Iterable[str]) -> list[AcceptedText]:
+def remove_accepted_files(entries: Iterable[AcceptedFile], digests: Iterable[str]) -> list[AcceptedFile]:
     """Return *entries* without the entries with these SHA-256 hashes."""
     removed_digests = set(digests)
     return [entry for entry in entries if entry.sha256 not in removed_digests]
 
 
-def save_accepted_texts(profile: Profile, entries: Iterable[AcceptedText]) -> None:
+def save_accepted_files(profile: Profile, entries: Iterable[AcceptedFile]) -> None:
     """Save the entries. If this raises StorageError, the previous entries are unchanged."""
     profile.settings.set(ACCEPTED_FILES_SETTING, json.dumps([asdict(entry) for entry in entries]))
 
@@ -88,12 +88,12 @@ def _format_today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def _parse_entry(entry: object) -> AcceptedText | None:
+def _parse_entry(entry: object) -> AcceptedFile | None:
     if isinstance(entry, str):
         entry = {"sha256": entry}
     if not isinstance(entry, dict):
         return None
-    values = {field.name: entry[field.name] for field in fields(AcceptedText) if field.name in entry}
+    values = {field.name: entry[field.name] for field in fields(AcceptedFile) if field.name in entry}
     texts = [value for name, value in values.items() if name != "own"]
     if not all(isinstance(text, str) and len(text) <= TITLE_LENGTH_MAX for text in texts):
         return None
@@ -101,4 +101,4 @@ def _parse_entry(entry: object) -> AcceptedText | None:
         values.get("sha256", "")
     ):
         return None
-    return AcceptedText(**values)
+    return AcceptedFile(**values)

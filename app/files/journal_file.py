@@ -70,7 +70,7 @@ MISSING_REPORT_PARTS: Final = {
 """Placeholders for parts of a report that a journal does not contain. Only a replay can compute them."""
 
 
-class JournalFile:
+class JournalFileRecorder:
     """Recorder that writes the journal of a run to a file.
 
     Each input is written before its result is shown, together with the state hashes so far.

@@ -207,11 +207,11 @@ class AppearanceSettings(QObject):
     def bind_actions(self, actions: Mapping[str, QAction]) -> None:
         """Assign keys to further *actions*, now and after each change of the keys."""
         self._actions.update(actions)
-        keys.bind(actions, self.current_keys)
+        keys.bind_shortcuts(actions, self.current_keys)
 
     def bind_keys(self) -> None:
         """Assign the current keys to all actions."""
-        keys.bind(self._actions, self.current_keys)
+        keys.bind_shortcuts(self._actions, self.current_keys)
 
     # --- layout ---------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFactsLabel, ViewConnection
 from app.main_window.diagnostics import InstallationCheckController
 from app.main_window.drill_selection import DrillSelectionController
-from app.main_window.files import FileDropHandler, FileOpener, RecentFilesMenu, ScriptFileController
+from app.main_window.files import FileController, FileDropHandler, FileOpener, RecentFilesMenu
 from app.main_window.finished_runs import BranchController, FinishedRunController
 from app.main_window.first_run import IntroductionController
 from app.main_window.host_session import HostSession
@@ -228,7 +228,7 @@ class WindowAssembler(QObject):
         page, desk = self._desk_page, self._desk
         self._connection = DeskConnection(self._shared, page, self._input_line)
         ViewConnection(self._shared, self._desk)
-        self._scripts = ScriptFileController(self._shared, self._console)
+        self._scripts = FileController(self._shared, self._console)
         desk.connect_when_created(self._scripts.add_table, "error_log", "trace", "events")
         self._time_selection = TimeSelection(self._shared)
         self._time_selection.connect_view(page.timeline)
@@ -434,7 +434,7 @@ class WindowAssembler(QObject):
         self._pages.currentChanged.connect(lambda _: self._first_run.handle_page_change())
         self._pages.currentChanged.connect(lambda _: self._stage_controller.close_stage())
         self._pages.currentChanged.connect(lambda _: self._debrief_controller.handle_page_change())
-        self._pages.currentChanged.connect(lambda _: self._replay.forget_position())
+        self._pages.currentChanged.connect(lambda _: self._replay.hide_announced_position())
         self._pages.page_shown.connect(lambda *_: self._show_page())
         self._navigation.desk_wanted.connect(self._show_command_line)
         self._session.progress_changed.connect(lambda _: self._window.show_status_bar())

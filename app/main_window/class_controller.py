@@ -29,11 +29,11 @@ from app.classroom.log_entries import list_effective_entries
 from app.classroom.messages.replies import (
     INSTRUCTOR_MESSAGE_READER,
     DashboardUpdate,
+    DivergenceTime,
+    DivergenceTimes,
     ObservationEnded,
     ObservedRun,
     ObservedRunUpdate,
-    ReplayMoment,
-    ReplayMoments,
     RequestFailed,
 )
 from app.classroom.models import INJECT
@@ -268,7 +268,7 @@ class ClassController(QObject):
                     self._shown_history = None
                     self._show_class(self.station)
                 self.station.show_dashboard(update)
-            case ReplayMoments(moments=moments):
+            case DivergenceTimes(moments=moments):
                 self._show_divergences(moments)
             case RequestFailed(of=request, text=text):
                 self.station.show_reply(text)
@@ -326,7 +326,7 @@ class ClassController(QObject):
             runs.append((self.station.describe_seat(number, names[number]), history))
         self.station.replay.show_runs(runs)
 
-    def _show_divergences(self, divergences: Sequence[ReplayMoment]) -> None:
+    def _show_divergences(self, divergences: Sequence[DivergenceTime]) -> None:
         """Show the times at which seats made different choices.
 
         The text names the best choice and the most frequent other choice.

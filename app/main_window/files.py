@@ -36,7 +36,7 @@ from engine.drill.authoring.scenario import escape_invisible
 from engine.overrides import override
 
 
-class ScriptFileController(WindowPart):
+class FileController(WindowPart):
     """Controller that opens and saves scripts, and saves query results and event lists."""
 
     def __init__(self, shared: SharedParts, console: QueryConsole) -> None:
@@ -163,7 +163,7 @@ class FileOpener(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        scripts: ScriptFileController,
+        scripts: FileController,
         debrief_controller: DebriefController,
         choice: DrillSelectionController,
         gate: QuarantineGate,

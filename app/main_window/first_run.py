@@ -130,7 +130,7 @@ class IntroductionController(WindowPart):
             return
         if any(fault.verb == "power-on" for _, fault in select_data(events, FaultData)):
             self._watch_return()
-        elif any(map(first_run.is_protected, events)) and self._shown_count == CAPTION_COUNT:
+        elif any(map(first_run.is_mirror_synchronization, events)) and self._shown_count == CAPTION_COUNT:
             self._show_end()
         elif (
             self._shown_count < CAPTION_COUNT
@@ -144,7 +144,7 @@ class IntroductionController(WindowPart):
         drill = self._drill
         if drill is None:
             return []
-        is_back = any(map(first_run.is_client_back, drill.events))
+        is_back = any(map(first_run.is_client_reconnection, drill.events))
         return build_captions(drill.events, drill.build_report() if is_back else None)
 
     def _show_caption(self) -> None:

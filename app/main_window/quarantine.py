@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from app.files import accepted_files, bundle_store, run_files, scenario_files
-from app.files.accepted_files import AcceptedText
+from app.files.accepted_files import AcceptedFile
 from app.files.bundle import Bundle
 from app.files.bundle_store import BundledDrill, BundledRun, BundleStoreError
 from app.files.run_files import RunFileError
@@ -53,7 +53,7 @@ class QuarantineGate(WindowPart):
         self._navigation, self._start_page_view = navigation, start_page_view
         self._page: QuarantinePage | None = None
         self._accepted = self._read_accepted()
-        self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
+        self._pending_request: tuple[AcceptedFile, Callable[[], None]] | None = None
         """File on the review page, and the callback for its acceptance; None if there is none."""
         self._bundle: Bundle | None = None
         """Bundle on the review page; None if there is none."""
@@ -66,7 +66,7 @@ class QuarantineGate(WindowPart):
         if self.is_known(scenario.text):
             callback()
         else:
-            accepted_text = AcceptedText(compute_sha256(scenario.text), scenario.title, scenario.author or "")
+            accepted_text = AcceptedFile(compute_sha256(scenario.text), scenario.title, scenario.author or "")
             self._ask_user(
                 file,
                 list_scenario_facts(summarize_contents(scenario)),
@@ -98,7 +98,7 @@ class QuarantineGate(WindowPart):
             FileFactRow(tr("Actions"), escape_invisible(does) or tr("none")),
             *list_scenario_facts(summarize_contents(scenario)),
         ]
-        accepted_text = AcceptedText(
+        accepted_text = AcceptedFile(
             compute_sha256(replay_text), _format_run_title(scenario), scenario.author or ""
         )
         self._ask_user(file, facts, "\n".join((*lines, "", scenario.text)), accepted_text, callback)
@@ -125,7 +125,7 @@ class QuarantineGate(WindowPart):
         drills = [name.removeprefix(_DRILL_PREFIX) for name in names if name.startswith(_DRILL_PREFIX)]
         runs = [name.removeprefix(_RUN_PREFIX) for name in names if name.startswith(_RUN_PREFIX)]
 
-        def store_checked(looked_at: tuple[list[BundledDrill], list[AcceptedText]]) -> None:
+        def store_checked(looked_at: tuple[list[BundledDrill], list[AcceptedFile]]) -> None:
             self._store_selected(bundle, drills, runs, *looked_at)
 
         self._session.run_task(
@@ -138,7 +138,7 @@ class QuarantineGate(WindowPart):
         drills: list[str],
         runs: list[str],
         offered: list[BundledDrill],
-        newly_accepted: list[AcceptedText],
+        newly_accepted: list[AcceptedFile],
     ) -> None:
         """Import the selection into the profile, remember it as accepted, and show it on the start page."""
         try:
@@ -162,7 +162,7 @@ class QuarantineGate(WindowPart):
 
     def accept_own_text(self, text: str) -> None:
         """Accept *text*, which the user has written in this window."""
-        self._remember_accepted([AcceptedText(compute_sha256(text), own=True)])
+        self._remember_accepted([AcceptedFile(compute_sha256(text), own=True)])
 
     def is_known(self, text: str) -> bool:
         """Return whether the text of a scenario is shipped, belongs to the user, or was accepted."""
@@ -174,7 +174,7 @@ class QuarantineGate(WindowPart):
         file: str,
         facts: list[FileFactRow],
         text: str,
-        candidate: AcceptedText,
+        candidate: AcceptedFile,
         callback: Callable[[], None],
     ) -> None:
         page = self._show_page()
@@ -219,27 +219,27 @@ class QuarantineGate(WindowPart):
             self._notice.show_warning(str(problem))
             return False
 
-    def _read_accepted(self) -> list[AcceptedText]:
+    def _read_accepted(self) -> list[AcceptedFile]:
         profile = self._profile
         if profile is None:
             return []
         with suppress(StorageError):  # the start page reports this problem of the profile
-            return accepted_files.list_accepted_texts(profile)
+            return accepted_files.list_accepted_files(profile)
         return []
 
-    def _remember_accepted(self, newly_accepted: Iterable[AcceptedText]) -> None:
+    def _remember_accepted(self, newly_accepted: Iterable[AcceptedFile]) -> None:
         texts = self._accepted
         for accepted_text in newly_accepted:
-            texts = accepted_files.add_accepted_text(texts, accepted_text)
+            texts = accepted_files.add_accepted_file(texts, accepted_text)
         self._save_accepted(texts)
 
-    def _save_accepted(self, accepted: list[AcceptedText]) -> None:
+    def _save_accepted(self, accepted: list[AcceptedFile]) -> None:
         """Save the list of accepted files. If it cannot be written, it is valid until this window closes."""
         self._accepted = accepted
         profile = self._profile
         if profile is not None:
             try:
-                accepted_files.save_accepted_texts(profile, accepted)
+                accepted_files.save_accepted_files(profile, accepted)
             except StorageError as problem:
                 self._notice.show_warning(str(problem))
 
@@ -260,7 +260,7 @@ class QuarantineGate(WindowPart):
 
     def forget_texts(self, digests: list[str]) -> None:
         """Forget the texts with these SHA-256 hashes. They must be reviewed again before they open."""
-        self._save_accepted(accepted_files.remove_accepted_texts(self._accepted, digests))
+        self._save_accepted(accepted_files.remove_accepted_files(self._accepted, digests))
         self._fill_list()
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
@@ -275,7 +275,7 @@ class QuarantineGate(WindowPart):
 
     def _fill_list(self) -> None:
         if self.listed is not None:
-            foreign = accepted_files.list_foreign_texts(self._accepted)
+            foreign = accepted_files.list_foreign_files(self._accepted)
             self.listed.show_files(
                 [
                     AcceptedFileRow(
@@ -293,7 +293,7 @@ def _collect_local_hashes() -> set[str]:
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
-) -> CooperativeTask[tuple[list[BundledDrill], list[AcceptedText]]]:
+) -> CooperativeTask[tuple[list[BundledDrill], list[AcceptedFile]]]:
     """Return the drills that the bundle offers now, and the texts that the user accepts with the selection.
 
     *drills* and *runs*: names of the selected drills and runs.
@@ -301,12 +301,12 @@ def _check_selection(
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""
     offered: list[BundledDrill] = []
-    texts: list[AcceptedText] = []
+    texts: list[AcceptedFile] = []
     for offer in bundle_store.list_bundled_drills(bundle):
         offered.append(offer)
         if offer.name in drills and offer.scenario is not None:
             texts.append(
-                AcceptedText(
+                AcceptedFile(
                     compute_sha256(offer.text), offer.scenario.title, offer.scenario.author or author
                 )
             )
@@ -315,7 +315,7 @@ def _check_selection(
         with suppress(RunFileError):
             report, text = run_files.parse_run(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            texts.append(AcceptedText(compute_sha256(_join_replay_text(report, text)), title, author))
+            texts.append(AcceptedFile(compute_sha256(_join_replay_text(report, text)), title, author))
         yield (len(offered) + number) / count
     return offered, texts
 

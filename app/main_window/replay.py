@@ -171,7 +171,7 @@ class ReplayController(WindowPart):
         self.bar.leave_wanted.connect(self.debrief_requested)
         self._play.branches_changed.connect(lambda: self._show_world(None))
         self._play.run_rewound.connect(self._announce_position)
-        session.running_changed.connect(lambda running: self.forget_position() if running else None)
+        session.running_changed.connect(lambda running: self.hide_announced_position() if running else None)
 
     # --- navigation in time ---------------------------------------------------------------------------------
 
@@ -254,7 +254,7 @@ class ReplayController(WindowPart):
         self._last_announcement = f"{text_here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, duration_ms=0)
 
-    def forget_position(self) -> None:
+    def hide_announced_position(self) -> None:
         """Hide the notice about the announced position, because the clock runs or another page is shown."""
         if self._last_announcement and self._notice.text == self._last_announcement:
             self._notice.hide_notice()

@@ -357,7 +357,7 @@ class RunController(QObject):
             self._session.watch_run(history, at_each_input=True, tick=begin)
 
         self._session.run_task(
-            replay_inputs(history, best.plan, end, lenient=True),
+            replay_inputs(history, best.plan, end, skip_refused=True),
             start_watching,
             on_error=self._report_problem,
         )
@@ -376,7 +376,7 @@ class RunController(QObject):
 
         own_inputs = best.plan[: best.shared_input_count]
         self._session.run_task(
-            replay_inputs(history, own_inputs, best.tick, lenient=True),
+            replay_inputs(history, own_inputs, best.tick, skip_refused=True),
             open_position,
             on_error=self._report_problem,
         )

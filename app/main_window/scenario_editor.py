@@ -292,7 +292,9 @@ class ScenarioEditorController(WindowPart):
         page.form.apply_pending_input()
         has_name = page.file is not None or page.draft_name
         suggested = (
-            page.file_name if has_name else f"{_format_title(page.text.toPlainText()) or NEW_FILE_NAME}.toml"
+            page.file_name
+            if has_name
+            else f"{_derive_file_name(page.text.toPlainText()) or NEW_FILE_NAME}.toml"
         )
         file = self._saver.ask_for_file(tr("Save the scenario"), suggested, page.file)
         if file is not None:
@@ -388,7 +390,7 @@ def _suggest_copy_name(name: str) -> str:
     return candidate
 
 
-def _format_title(text: str) -> str:
+def _derive_file_name(text: str) -> str:
     """Convert the scenario's title to a file name; empty if there is no title or the text is invalid."""
     try:
         return run_scenario.make_slug(str(tomllib.loads(text).get("title", "")))

@@ -222,11 +222,11 @@ class StageController(WindowPart):
 
     # --- start ----------------------------------------------------------------------------------------------
 
-    def _is_wanted(self, drill: Drill) -> bool:
+    def _should_stage_now(self, drill: Drill) -> bool:
         """Return whether to stage a failover now: failovers may be staged, and time runs at normal speed."""
-        return self._is_allowed(drill) and self._session.is_running and not self._session.is_busy
+        return self._is_staging_allowed(drill) and self._session.is_running and not self._session.is_busy
 
-    def _is_allowed(self, drill: Drill) -> bool:
+    def _is_staging_allowed(self, drill: Drill) -> bool:
         """Return whether the setting and the run permit staged failovers.
 
         Exams, runs of a class, watched runs and past times do not permit them. The introduction always does.
@@ -254,7 +254,7 @@ class StageController(WindowPart):
             if isinstance(e.data, FailoverData)
             or (isinstance(e.data, AvailabilityData) and e.data.serving is False)
         ]
-        if not began or not self._page.isVisible() or not self._is_allowed(drill):
+        if not began or not self._page.isVisible() or not self._is_staging_allowed(drill):
             return
         expected = None
         if number is None:
@@ -265,7 +265,7 @@ class StageController(WindowPart):
             if expected is None:
                 self._offer_reasons(databases)
                 return
-        if not self._is_wanted(drill):  # the failure occurred during a jump to a later event
+        if not self._should_stage_now(drill):  # the failure occurred during a jump to a later event
             return
         if _is_typing():
             words = tr("A failover has begun.")

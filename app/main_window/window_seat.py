@@ -344,7 +344,7 @@ class WindowSeat(QObject):
             self._should_resume = True
             self._follow_instructor()
 
-        self._replay_run(replay_inputs(history, inputs, tick, lenient=True), attend_class)
+        self._replay_run(replay_inputs(history, inputs, tick, skip_refused=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
         """Describe the seat: number, name, reason for waiting, and a different program version of the host."""
@@ -491,7 +491,7 @@ class WindowSeat(QObject):
             self._should_resume = True
             self._follow_instructor()
 
-        self._replay_run(replay_inputs(history, inputs, tick, lenient=True), resume_class)
+        self._replay_run(replay_inputs(history, inputs, tick, skip_refused=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
         if running and self._should_pause and self._session.history is self._history:

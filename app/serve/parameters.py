@@ -23,7 +23,7 @@ class TypedValue(Struct, frozen=True):
     """Text or integer as a Python value; None for other types and for NULL."""
 
 
-class UnreadableValueError(MalformedPacketError):
+class UnsupportedTypeError(MalformedPacketError):
     """Error for a parameter type that is not supported. The text names the type."""
 
 
@@ -74,12 +74,12 @@ def read_typed_value(reader: PacketReader) -> TypedValue:
         return _build_text_value(name, "max", None if size < 0 else reader.read_bytes(size))
     if token == 0xF1:
         if reader.read_number("B"):
-            raise UnreadableValueError("XML with a schema as a parameter")
+            raise UnsupportedTypeError("XML with a schema as a parameter")
         return _build_text_value("nvarchar", "max", _read_long_value(reader))
     if token == 0x62:
         reader.read_bytes(4)
         return _read_variant(PacketReader(reader.read_bytes(reader.read_number("I"))))
-    raise UnreadableValueError(_UNSUPPORTED_TYPES.get(token, f"a parameter of type {token:#04x}"))
+    raise UnsupportedTypeError(_UNSUPPORTED_TYPES.get(token, f"a parameter of type {token:#04x}"))
 
 
 _FIXED_READERS: Final = {

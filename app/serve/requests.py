@@ -19,7 +19,7 @@ from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
 from app.serve.parameters import (
     InvalidValueError,
     TypedValue,
-    UnreadableValueError,
+    UnsupportedTypeError,
     quote_literal,
     read_typed_value,
 )
@@ -420,7 +420,7 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
         status = reader.read_number("B")
         try:
             typed_value = read_typed_value(reader)
-        except UnreadableValueError as problem:
+        except UnsupportedTypeError as problem:
             raise UnsupportedRequestError(str(problem)) from None
         except InvalidValueError as problem:
             raise InvalidParameterError(len(parameters) + 1, called, str(problem)) from None

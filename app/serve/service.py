@@ -102,11 +102,11 @@ async def serve_run(
     host.close()
 
 
-def list_addresses(listener: SqlPorts) -> dict[str, object]:
+def list_addresses(sql_ports: SqlPorts) -> dict[str, object]:
     """Return "servers" and "listeners" (of availability groups) -> name -> host, port, login and password."""
-    login = {"host": LISTEN_HOST, "login": LOGIN_NAME, "password": listener.password}
-    addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
-    moving = listener.world.listeners
+    login = {"host": LISTEN_HOST, "login": LOGIN_NAME, "password": sql_ports.password}
+    addresses_by_name = {name: {**login, "port": port} for name, port in sql_ports.ports.items()}
+    moving = sql_ports.world.listeners
     return {
         "servers": {name: address for name, address in addresses_by_name.items() if name not in moving},
         "listeners": {name: address for name, address in addresses_by_name.items() if name in moving},

@@ -60,7 +60,7 @@ _GROUP_ORDER: Final = ("repair", "chore", "fault", "load")
 """Groups of verbs in the order of a menu."""
 
 
-EDITED_VERBS: Final = frozenset({"point-app"})
+CONNECTION_STRING_VERBS: Final = frozenset({"point-app"})
 """Verbs that change the connection string. Menus omit them, because the user edits the string instead."""
 
 
@@ -78,7 +78,7 @@ def list_action_offers(
     offers: list[ActionOffer] = []
     repair_offers: list[ActionOffer] = []
     for verb in VERBS.values():
-        offered = verb.group in _GROUP_ORDER and verb.name not in EDITED_VERBS
+        offered = verb.group in _GROUP_ORDER and verb.name not in CONNECTION_STRING_VERBS
         for args in _list_arguments(world, verb, target, reveals_state, open_database) if offered else ():
             if not reveals_state or verb.sensible(world, args):
                 offers += _list_offers(world, verb, args)

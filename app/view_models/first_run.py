@@ -139,13 +139,13 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
             return
 
 
-def is_client_back(event: Event) -> bool:
+def is_client_reconnection(event: Event) -> bool:
     """Return whether *event* reports that the client has connected to the new principal."""
     change = get_data(event, ClientData)
     return change is not None and change.what == "connected" and event.server == MIRROR
 
 
-def is_protected(event: Event) -> bool:
+def is_mirror_synchronization(event: Event) -> bool:
     """Return whether *event* reports that the old principal has become a synchronized mirror."""
     change = get_data(event, StateData)
     return change is not None and change.new == "SYNCHRONIZED" and event.server == PRINCIPAL

@@ -49,7 +49,7 @@ class _ComparedFigure(Struct, frozen=True):
     """Function that reads the figure from a report."""
     format_value: Callable[[float], str]
     """Function that formats a value of the figure."""
-    is_more_better: bool | None = False
+    is_higher_better: bool | None = False
     """True if a higher value is better, False if a lower value is better; None if neither is better."""
 
 
@@ -71,13 +71,13 @@ FIGURES: Final = (
         mark("points"),
         lambda report: report["score"]["total"] if report["score"]["scored"] else None,
         formatting.format_plain_number,
-        is_more_better=True,
+        is_higher_better=True,
     ),
     _ComparedFigure(
         mark("goals met"),
         lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
         _format_count,
-        is_more_better=True,
+        is_higher_better=True,
     ),
     _ComparedFigure(mark("downtime"), _create_sum_reader("downtime_s"), formatting.format_seconds),
     _ComparedFigure(mark("unprotected"), _create_sum_reader("exposed_s"), formatting.format_seconds),
@@ -86,7 +86,7 @@ FIGURES: Final = (
     ),
     _ComparedFigure(mark("log lost"), _create_sum_reader("lost_kb"), formatting.format_kb),
     _ComparedFigure(
-        mark("failovers"), lambda report: len(report["failovers"]), _format_count, is_more_better=None
+        mark("failovers"), lambda report: len(report["failovers"]), _format_count, is_higher_better=None
     ),
     _ComparedFigure(mark("longest failover"), _find_longest_failover_s, formatting.format_seconds),
     _ComparedFigure(
@@ -96,13 +96,16 @@ FIGURES: Final = (
     ),
     _ComparedFigure(mark("rewound"), lambda report: len(report["rewinds"]), _format_count),
     _ComparedFigure(
-        mark("commands and actions"), lambda report: len(report["inputs"]), _format_count, is_more_better=None
+        mark("commands and actions"),
+        lambda report: len(report["inputs"]),
+        _format_count,
+        is_higher_better=None,
     ),
     _ComparedFigure(
         mark("length of the run"),
         lambda report: float(report["ended_at_s"]),
         formatting.format_seconds,
-        is_more_better=None,
+        is_higher_better=None,
     ),
 )
 """Figures that are compared for any two runs. `tr` translates the names."""
@@ -136,7 +139,7 @@ def _compare_figure(
             for value in (left_value, right_value)
         )
         difference, verdict = _format_difference(
-            left_value, right_value, figure.format_value, figure.is_more_better
+            left_value, right_value, figure.format_value, figure.is_higher_better
         )
         yield ComparisonRow(tr(figure.name), left_text, right_text, difference, verdict)
 

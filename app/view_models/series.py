@@ -18,7 +18,7 @@ TIME_STEPS_S: Final = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 )  # fmt: skip
 """Possible distances between two labels of a time axis."""
-TIME_LABEL_WIDTH_MIN: Final = 70
+TIME_LABEL_DISTANCE_MIN_PX: Final = 70
 """Minimum distance between two time labels in pixels."""
 
 
@@ -67,7 +67,7 @@ class CounterColumns:
         """Array of values[entry, counter]; 0 if there is no log."""
         return self._values[: self.count]
 
-    def count_known_samples(self, samples: Samples, count: int) -> int:
+    def reuse_known_samples(self, samples: Samples, count: int) -> int:
         """Read from *samples* from now on.
 
         Return the number of its entries, at most *count*, that are already known.
@@ -115,19 +115,19 @@ class CounterColumns:
         return sources, values
 
     def add_combined_entries(
-        self, places_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
+        self, pairs_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
     ) -> None:
         """Append entries for many databases together: sums, or maxima for MAXIMUM_COUNTERS.
 
-        *places_by_database*: for each database, one (log, stream) pair per new entry.
+        *pairs_by_database*: for each database, one (log, stream) pair per new entry.
         """
         assert self.samples is not None, "agree comes first"
-        entries = len(places_by_database[0]) if places_by_database else 0
+        entries = len(pairs_by_database[0]) if pairs_by_database else 0
         first, count = self.count, self.count + entries
         self._reserve(count)
         values, has_value = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
-        for number_pairs in places_by_database:
+        for number_pairs in pairs_by_database:
             sources, added_values = self._read_entries(first, number_pairs, streams)
             values[:, IS_SUMMED] += added_values[:, IS_SUMMED]
             values[:, ~IS_SUMMED] = np.maximum(values[:, ~IS_SUMMED], added_values[:, ~IS_SUMMED])
@@ -178,7 +178,7 @@ class CounterHistory:
         if database != self._database:
             self._database, self._columns = database, CounterColumns()
         count, before = min(samples.count, len(logs)), self._columns.count
-        agreed_count = self._columns.count_known_samples(samples, count)
+        agreed_count = self._columns.reuse_known_samples(samples, count)
         new_logs = logs[agreed_count:count]
         if database == ALL_DATABASES:
             names = dict.fromkeys(name for number_pairs in new_logs for name in number_pairs)
@@ -206,7 +206,7 @@ class CounterHistory:
         )
         width = choose_bin_width((to_s - from_s) / max(1, bins))
         t_s = self._ticks[first:last] / TICKS_PER_S
-        return find_peaks(t_s, self._get_values(counter, first, last), width)
+        return find_bin_extrema(t_s, self._get_values(counter, first, last), width)
 
     def get_samples(self, counter: str, from_s: float, to_s: float) -> tuple[Array, Array]:
         """Return all times and values from *from_s* to *to_s*. The value is NaN where no instance ran."""
@@ -271,14 +271,14 @@ def choose_bin_width(minimum: float) -> float:
 
 def choose_time_step_s(span_s: float, pixels: float) -> float:
     """Return the seconds between two labels of a time axis that is *pixels* wide and shows *span_s*."""
-    step_min = span_s * TIME_LABEL_WIDTH_MIN / max(pixels, 1.0)
+    step_min = span_s * TIME_LABEL_DISTANCE_MIN_PX / max(pixels, 1.0)
     return next(
         (step for step in TIME_STEPS_S if step >= step_min),
         TIME_STEPS_S[-1] * choose_bin_width(step_min / 86_400),
     )
 
 
-def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
+def find_bin_extrema(x: Array, y: Array, width: float) -> tuple[Array, Array]:
     """Return the lowest and highest *y* of each bin that is *width* wide.
 
     Return *x* and *y* unchanged if that would not reduce the number of points.

@@ -205,7 +205,7 @@ class FaultTable(QWidget):
         self.tools = {"ledger.revert": QAction(tr("&Undo"), self)}
         """Actions by command name, also for menus and the palette."""
         self.tools["ledger.revert"].triggered.connect(self._revert)
-        keys.bind(self.tools, keys.resolve_keys(keys.SSMS_SCHEME))
+        keys.bind_shortcuts(self.tools, keys.resolve_keys(keys.SSMS_SCHEME))
         self.addActions(list(self.tools.values()))
         self.table.addAction(self.tools["ledger.revert"])
         self.detail = QLabel()

@@ -71,7 +71,7 @@ class LessonBar(QFrame):
         for name, button in self.buttons.items():
             button.setVisible(name in card.buttons)
             button.setEnabled(True)
-            button.setProperty("primary", "true" if name == card.primary else "false")
+            button.setProperty("primary", "true" if name == card.highlighted_button else "false")
             button.style().unpolish(button)
             button.style().polish(button)
         self.leave.setVisible(model.BACK not in card.buttons)
@@ -80,8 +80,8 @@ class LessonBar(QFrame):
             part.style().polish(part)
         self.heading.setFont(theme.resize_font(self.font(), 1.2, bold=True))
         self.show()
-        if card.primary:
-            self.buttons[card.primary].setFocus()
+        if card.highlighted_button:
+            self.buttons[card.highlighted_button].setFocus()
 
     def show_hint(self, text: str) -> None:
         """Show a hint in place of the last line, so that the buttons do not move."""

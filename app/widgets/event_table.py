@@ -110,7 +110,7 @@ class FilteredEventRows(Sequence[object]):
             scan_end = (
                 self._searched_count + EVENTS_PER_SLICE if self._wanted.search_words else len(self._log)
             )
-            row_numbers = self._add_rows(self._find_matches(self._searched_count, scan_end))
+            row_numbers = self._list_event_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.search_words:
                 row_numbers = row_numbers[
                     [
@@ -127,7 +127,7 @@ class FilteredEventRows(Sequence[object]):
     @property
     def total(self) -> int:
         """Number of rows without the filter."""
-        return len(self._add_rows(np.arange(len(self._log))))
+        return len(self._list_event_rows(np.arange(len(self._log))))
 
     # --- as a sequence ----------------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ class FilteredEventRows(Sequence[object]):
             indices = indices[(ticks >= low - SPAN_TOLERANCE_TICKS) & (ticks <= high + SPAN_TOLERANCE_TICKS)]
         return indices
 
-    def _add_rows(self, row_numbers: Array) -> Array:
+    def _list_event_rows(self, row_numbers: Array) -> Array:
         """Return all rows of the events *row_numbers*, each as (index of event, index within event).
 
         Events with the same data have the same number of rows, so rows are counted only once.
@@ -198,7 +198,7 @@ ALL_SERVERS_LABEL: Final = mark("All")
 TIME_TOLERANCE_S: Final = 0.005
 """Tolerance of a selected time: half a tick. Events within it belong to the selected time."""
 
-NARROW_WIDTH_UNITS: Final = 32.0
+NARROW_WIDTH_LINES: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
 FILTER_WIDTH_PX: Final = {False: 160, True: 110}
@@ -463,7 +463,7 @@ class EventTable(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < NARROW_WIDTH_UNITS * self.fontMetrics().height()
+        narrow = event.size().width() < NARROW_WIDTH_LINES * self.fontMetrics().height()
         if narrow != self._narrow:
             self._narrow = narrow
             self.model.show_columns(self._columns[narrow])

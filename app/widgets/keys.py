@@ -322,7 +322,7 @@ def _is_key(value: object) -> bool:
 # --- actions ------------------------------------------------------------------------------------------------
 
 
-def bind(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
+def bind_shortcuts(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
     """Set the keys of each action, and the part of the window in which they work.
 
     Keys of the desk apply to the whole window, so that they also work in floating panels. A page that uses

@@ -130,9 +130,9 @@ class NoticeBar(QFrame):
         height = self.heightForWidth(width)
         rect = QRect(room.left() + (room.width() - width) // 2, 0, width, height)
         edges = [room.bottom() - height + 1, room.top()]
-        self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._measure_overlap))
+        self.setGeometry(min((rect.translated(0, y) for y in edges), key=self._compute_overlap_penalty))
 
-    def _measure_overlap(self, rect: QRect) -> int:
+    def _compute_overlap_penalty(self, rect: QRect) -> int:
         """Return a penalty for what a notice at *rect* would cover.
 
         Covering the pointer costs more than covering the keyboard focus.

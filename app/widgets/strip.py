@@ -52,7 +52,7 @@ DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE = (
 LANE_NAMES: Final = (DATABASE_LANE, CLIENTS_LANE, PROTECTION_LANE)
 LANE_PITCH_LINES: Final = 1.2
 """Height of a lane plus its gap, in lines of text, on a strip with enough space for text in the lanes."""
-BAR_LANES_HEIGHT_LINES: Final = 1.9
+COMPACT_LANES_HEIGHT_LINES: Final = 1.9
 """Height of all lanes together, in lines of text, on a compact strip.
 
 It does not depend on the number of lanes.
@@ -256,7 +256,7 @@ class TimelineStrip(QWidget):
         """Return the height of all lanes in lines of text."""
         if self._has_space or self._extra_lanes:
             return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH_LINES
-        return BAR_LANES_HEIGHT_LINES
+        return COMPACT_LANES_HEIGHT_LINES
 
     def _compute_head_lines(self) -> float:
         """Return the height above the lanes in lines of text, for markers and their labels."""

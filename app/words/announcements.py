@@ -39,18 +39,18 @@ If there are more, only their number is announced.
 """
 
 
-def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
-    """Return the kinds of events to announce in a mode with these *terms*.
+def select_announced_kinds(permissions: ModePermissions) -> frozenset[str]:
+    """Return the kinds of events to announce in a mode with these *permissions*.
 
     In an exam, events that the trainee should find are omitted.
     """
-    if terms.shows_truth:
+    if permissions.shows_truth:
         return (
             frozenset(ANNOUNCED_EVENT_KINDS)
-            if terms.reports_progress
+            if permissions.reports_progress
             else frozenset(ANNOUNCED_EVENT_KINDS) - {"goal"}
         )
-    return RUN_EVENT_KINDS | ({"goal"} if terms.reports_progress else set())
+    return RUN_EVENT_KINDS | ({"goal"} if permissions.reports_progress else set())
 
 
 def describe_events(

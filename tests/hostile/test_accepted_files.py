@@ -10,22 +10,22 @@ import pytest
 from app import cli
 from app.exit_codes import INVALID_USE, SUCCESS
 from app.files import accepted_files
-from app.files.accepted_files import ACCEPTED_FILES_MAX, ACCEPTED_FILES_SETTING, AcceptedText
+from app.files.accepted_files import ACCEPTED_FILES_MAX, ACCEPTED_FILES_SETTING, AcceptedFile
 from app.storage import open_profile
 
-FIRST_TEXT = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
-SECOND_TEXT = AcceptedText("2" * 64)
-OWN_TEXT = AcceptedText("3" * 64, own=True)
+FIRST_TEXT = AcceptedFile("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
+SECOND_TEXT = AcceptedFile("2" * 64)
+OWN_TEXT = AcceptedFile("3" * 64, own=True)
 
 
-def _store_entries(folder: Path, *entries: AcceptedText) -> None:
+def _store_entries(folder: Path, *entries: AcceptedFile) -> None:
     with open_profile(folder) as profile:
-        accepted_files.save_accepted_texts(profile, entries)
+        accepted_files.save_accepted_files(profile, entries)
 
 
 def _list_hashes(folder: Path) -> list[str]:
     with open_profile(folder) as profile:
-        return [entry.sha256 for entry in accepted_files.list_accepted_texts(profile)]
+        return [entry.sha256 for entry in accepted_files.list_accepted_files(profile)]
 
 
 def _run_bundle_command(*arguments: str) -> int:
@@ -88,12 +88,12 @@ def test_an_invalid_list_trusts_nothing(profile_folder: Path, raw: str) -> None:
 
 
 def test_the_oldest_files_must_be_accepted_again() -> None:
-    entries: list[AcceptedText] = []
+    entries: list[AcceptedFile] = []
     for number in range(ACCEPTED_FILES_MAX + 5):
-        entries = accepted_files.add_accepted_text(entries, AcceptedText(f"{number:064x}", "t" * 5_000))
+        entries = accepted_files.add_accepted_file(entries, AcceptedFile(f"{number:064x}", "t" * 5_000))
     assert len(entries) == ACCEPTED_FILES_MAX
     assert entries[0].sha256 == f"{5:064x}"
     assert len(entries[0].title) == accepted_files.TITLE_LENGTH_MAX
-    entries_after = accepted_files.add_accepted_text(entries, entries[0])
+    entries_after = accepted_files.add_accepted_file(entries, entries[0])
     assert len(entries_after) == ACCEPTED_FILES_MAX
     assert entries_after[-1].sha256 == entries[0].sha256

@@ -21,7 +21,7 @@ from app.classroom.lesson_plan import LessonPlan
 from app.classroom.log_entries import TICK_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
-from app.classroom.names import is_name
+from app.classroom.names import is_valid_name
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
@@ -204,7 +204,7 @@ def test_a_long_run_is_judged_in_turns_like_a_short_one(
     run = workers.QueuedReplay(LogReplay(scenario, 1, "lab"))
     run.receive(first)
     turns = 0
-    while not run.play_turn():
+    while not run.play_slice():
         turns += 1
         if turns == 3:
             run.receive(second)
@@ -420,9 +420,9 @@ def test_a_replay_has_a_budget(
     "name", ["\u3164", "\u2800", "Ann\ufe0f", "\ufe0f", "\u115f", "A\u200bn", " ", "", "x" * 61]
 )
 def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
-    assert not is_name(name)
+    assert not is_valid_name(name)
 
 
 @pytest.mark.parametrize("name", ["Ann", "Zoë O'Neil", "Jose\u0301", "李明", "नेहा"])
 def test_names_of_all_languages_are_accepted(name: str) -> None:
-    assert is_name(name)
+    assert is_valid_name(name)

@@ -320,23 +320,23 @@ class ObservationEnded(WireMessage, frozen=True, tag="unseen"):
     text: str
 
 
-class ReplayMoments(WireMessage, frozen=True, tag="partings"):
+class DivergenceTimes(WireMessage, frozen=True, tag="partings"):
     """Times at which seats made different choices, most costly first. The console computes them from the record."""
 
-    moments: list[ReplayMoment]
+    moments: list[DivergenceTime]
 
 
-class ReplayMoment(Struct, frozen=True):
+class DivergenceTime(Struct, frozen=True):
     """Time at which seats made different choices."""
 
     t_s: float
     cost: float
     """Points that all seats with another choice lost in total, compared with the mean of the best choice."""
-    choices: list[ReplayChoice]
+    choices: list[SeatChoice]
     """Choices, best first."""
 
 
-class ReplayChoice(Struct, frozen=True):
+class SeatChoice(Struct, frozen=True):
     """Next action that some seats chose."""
 
     words: str | dict[str, object]
@@ -365,7 +365,7 @@ ConsoleMessage = (
     | ObservedRun
     | ObservedRunUpdate
     | ObservationEnded
-    | ReplayMoments
+    | DivergenceTimes
     | RequestDone
     | RequestFailed
 )

@@ -260,7 +260,7 @@ class LessonCard(Struct, frozen=True):
     lines: tuple[str, ...]
     steps: tuple[ContinuationStep, ...]
     buttons: tuple[str, ...]
-    primary: str = ""
+    highlighted_button: str = ""
     """Name of the highlighted button; empty if there is none."""
 
 

@@ -96,11 +96,11 @@ def explain_failover(history: History) -> MissingFailoverView | None:
         if down
         else list_preconditions(world, database)
     )
-    beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
+    beforehand = [row for row in _select_target_requirements(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
         # all requirements before the loss were met, so show also those that concern the detection
         # of the loss
-        rows = _choose_target(rows)
+        rows = _select_target_requirements(rows)
     else:
         rows = beforehand
     requirement_rows = tuple(
@@ -145,7 +145,7 @@ def _list_requirements(history: History, database: str, lost_tick: int) -> list[
     ]
 
 
-def _choose_target(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
+def _select_target_requirements(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
     """Return the common requirements, and those of the target with the fewest unmet requirements."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:

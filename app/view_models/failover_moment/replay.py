@@ -16,7 +16,7 @@ KEY_FRAME_KINDS: Final = {
     "detected", "client", "role", "state", "replica", "cluster", "availability", "service", "failover",
 }  # fmt: skip
 """Kinds of events that change the stage. Each such event is a key frame."""
-REDO_FRAMES: Final = 10
+REDO_FRAME_COUNT: Final = 10
 """Number of key frames while the redo queue drains."""
 
 
@@ -42,7 +42,7 @@ class FailoverReplay:
                 and phase.end_tick is not None
             ):
                 length = phase.end_tick - phase.start_tick
-                ticks |= {phase.start_tick + length * n // REDO_FRAMES for n in range(REDO_FRAMES)}
+                ticks |= {phase.start_tick + length * n // REDO_FRAME_COUNT for n in range(REDO_FRAME_COUNT)}
         self._ticks = sorted(ticks)
         self._frames: dict[Tick, StageFacts] = {}
         self._before_kb = self._get_facts(first_failed_tick).redo_kb or 0.0

@@ -177,13 +177,13 @@ def build_stage_view(
         facts = facts.restore_vote(failover.from_server)  # the cluster has not detected the loss yet
     has_counted = number > 0 or any(vote.state == VOTE_LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
-    names = _list_names(failover_view, facts)
+    names = _build_placeholder_values(failover_view, facts)
     heading, sentence = _describe_phase(failover_view, number, names, is_past_end, tick)
     elapsed_ticks = (
         failover_view.end_tick if is_past_end and failover_view.end_tick is not None else tick
     ) - failover.failed_tick
     end_s = max(1.0, (max(tick, failover_view.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
-    scale_s = end_s if failover_view.end_tick is not None else _round_scale(end_s * 1.25)
+    scale_s = end_s if failover_view.end_tick is not None else _choose_scale_end(end_s * 1.25)
     kind = failover_view.phases[number].kind
     published, gauge = _compare_with_published(failover_view, tick)
     return StageView(
@@ -218,7 +218,7 @@ def build_stage_view(
     )
 
 
-def _list_names(failover_view: FailoverView, facts: StageFacts) -> dict[str, str]:
+def _build_placeholder_values(failover_view: FailoverView, facts: StageFacts) -> dict[str, str]:
     """Return the values for the placeholders of the phase texts: names, vote count and queue size."""
     card = facts.cards
     return {
@@ -316,7 +316,7 @@ def _compare_with_published(
     value_s = failover_view.published[0]
     end = failover.online_tick if failover.online_tick is not None else tick
     now_s = max(0, min(tick, end) - failover.detected_tick) / TICKS_PER_S
-    gauge = (now_s, value_s, _round_scale(max(now_s, value_s) * 1.4))
+    gauge = (now_s, value_s, _choose_scale_end(max(now_s, value_s) * 1.4))
     if failover.online_tick is None or tick < failover.online_tick:
         return tr("The published time starts at detection, too."), gauge
     difference = now_s - value_s
@@ -327,7 +327,7 @@ def _compare_with_published(
     return words.format(seconds=formatting.format_number(abs(difference), 2), share=share), gauge
 
 
-def _round_scale(value_s: float) -> float:
+def _choose_scale_end(value_s: float) -> float:
     """Return the smallest round number of seconds that is at least *value_s*, for the end of a scale."""
     steps = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 90, 120, 180, 300, 600)
     return float(next((step for step in steps if step >= value_s), value_s))

@@ -82,7 +82,7 @@ class ObjectExplorer(QWidget):
             "explorer.properties": self._build_action(tr("&Mirroring…"), self._open_page),
         }
         """Actions by command name."""
-        keys.bind(self.tools, keys.resolve_keys(keys.SSMS_SCHEME))
+        keys.bind_shortcuts(self.tools, keys.resolve_keys(keys.SSMS_SCHEME))
         self._lay_out()
         self._connect()
         self._show_theme()

@@ -332,7 +332,7 @@ class _CopySamples:
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         number_pairs = []
-        for index in range(self.columns.count_known_samples(run.samples, count), count):
+        for index in range(self.columns.reuse_known_samples(run.samples, count), count):
             standing = run.standings[index]
             if standing is not self._last_state:
                 self._last_state = standing

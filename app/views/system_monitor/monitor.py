@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models.series import find_peaks
+from app.view_models.series import find_bin_extrema
 from app.views.system_monitor.history import (
     DATABASES,
     EMPTY_SUMMARY,
@@ -438,7 +438,7 @@ class SystemMonitor(QWidget):
         times = history.compute_times_s(first, last)
         for row in self.model.rows:
             values = history.compute_values(row.choice, first, last) * row.scale
-            x, y = find_peaks(times, values, width_s)
+            x, y = find_bin_extrema(times, values, width_s)
             lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * PLOT_TOP))
         lines.setXRange(start_s, end_s, padding=0.0)
 

@@ -31,7 +31,7 @@ if (
 CONDITION_LENGTH_MAX: Final = 600
 """Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
-FactsPredicate = Callable[[ConditionContext], bool]
+ConditionPredicate = Callable[[ConditionContext], bool]
 """Function that returns whether a condition, or a part of it, is met in a ConditionContext."""
 UNREACHED_TICK: Final = 2**40
 """Tick that is later than the end of any run."""
@@ -69,13 +69,13 @@ class Condition(Struct, frozen=True):
     """Parsed condition. All names and types are checked."""
 
     text: str
-    test: FactsPredicate
+    test: ConditionPredicate
     evaluate: ConditionEvaluator | None
     """Function that returns the result and how long it stays valid.
 
     None means that only events can change the result.
     """
-    operand_tests: tuple[FactsPredicate, ...]
+    operand_tests: tuple[ConditionPredicate, ...]
     """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
 
     def is_met(self, context: ConditionContext) -> bool:
@@ -203,12 +203,12 @@ def build_temporary_result(context: ConditionContext, holds: bool, seconds: int 
     return ConditionResult(holds, (context.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
-def build_polling_evaluator(test: FactsPredicate) -> ConditionEvaluator:
+def build_polling_evaluator(test: ConditionPredicate) -> ConditionEvaluator:
     """Build an evaluator of *test* whose results are valid for one second."""
     return lambda facts: build_temporary_result(facts, test(facts))
 
 
-def build_cluster_evaluator(test: FactsPredicate) -> ConditionEvaluator:
+def build_cluster_evaluator(test: ConditionPredicate) -> ConditionEvaluator:
     """Build an evaluator of *test* whose results are valid for one second in a world with a cluster.
 
     A cluster forgets failures and restarts after some time without an event. Without a cluster, only events
@@ -220,7 +220,7 @@ def build_cluster_evaluator(test: FactsPredicate) -> ConditionEvaluator:
     )
 
 
-class _Number(Struct, frozen=True):
+class _Operand(Struct, frozen=True):
     """Operand of a comparison: a quantity, or a number in the text."""
 
     quantity: quantities.Quantity
@@ -233,7 +233,7 @@ class _Number(Struct, frozen=True):
 class _TranslatedCondition(Struct, frozen=True):
     """Part of a condition, translated to functions."""
 
-    test: FactsPredicate
+    test: ConditionPredicate
     evaluate: ConditionEvaluator | None = None
     """Function that returns the result and how long it stays valid.
 
@@ -251,7 +251,7 @@ class _ConditionTranslator:
         self.names = names
 
     def build_part(self, tree: Tree[Token]) -> _TranslatedCondition:
-        parsed_part: FactsPredicate | _TranslatedCondition = getattr(self, f"_{tree.data}")(tree)
+        parsed_part: ConditionPredicate | _TranslatedCondition = getattr(self, f"_{tree.data}")(tree)
         return (
             parsed_part
             if isinstance(parsed_part, _TranslatedCondition)
@@ -283,7 +283,7 @@ class _ConditionTranslator:
 
     # -- facts
 
-    def _state_test(self, tree: Tree[Token]) -> FactsPredicate | _TranslatedCondition:
+    def _state_test(self, tree: Tree[Token]) -> ConditionPredicate | _TranslatedCondition:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
@@ -304,7 +304,7 @@ class _ConditionTranslator:
         ]
         return _negate_if_requested(negated, lambda facts: check(facts.world, name))
 
-    def _server_test(self, tree: Tree[Token]) -> FactsPredicate:
+    def _server_test(self, tree: Tree[Token]) -> ConditionPredicate:
         subject, location, negated, word = tree.children
         kind, name = self._any_name(subject)
         server = self._name(location, "server")
@@ -329,13 +329,13 @@ class _ConditionTranslator:
             negated, lambda facts: condition_context.is_copy_in_state(facts, name, server, state)
         )
 
-    def _serves(self, tree: Tree[Token]) -> FactsPredicate:
+    def _serves(self, tree: Tree[Token]) -> ConditionPredicate:
         subject, location = tree.children
         database = self._name(subject, "database")
         server = self._name(location, "server") if location is not None else None
         return lambda facts: condition_context.is_database_served(facts, database, server)
 
-    def _part_test(self, tree: Tree[Token]) -> FactsPredicate:
+    def _part_test(self, tree: Tree[Token]) -> ConditionPredicate:
         part_name, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
@@ -348,7 +348,7 @@ class _ConditionTranslator:
             negated, lambda facts: condition_context.is_safety_level(facts, database, level)
         )
 
-    def _statement_test(self, tree: Tree[Token]) -> FactsPredicate:
+    def _statement_test(self, tree: Tree[Token]) -> ConditionPredicate:
         result_word, text, location = tree.children
         statement = str(text)[1:-1]
         if not statement.strip():
@@ -361,7 +361,7 @@ class _ConditionTranslator:
         ran = str(result_word).lower() == "ran"
         return lambda facts: condition_context.has_sent_batch(facts, statement, server, without_error=ran)
 
-    def _error(self, tree: Tree[Token]) -> FactsPredicate:
+    def _error(self, tree: Tree[Token]) -> ConditionPredicate:
         number, location = tree.children
         server = self._name(location, "server") if location is not None else None
         error_number = int(str(number))
@@ -380,11 +380,11 @@ class _ConditionTranslator:
             return _TranslatedCondition(test, _build_comparison(a, str(operator), b, test))
         return _TranslatedCondition(test, _build_comparison(b, SWAPPED_OPERATORS[str(operator)], a, test))
 
-    def _number(self, tree: Tree[Token] | Token) -> _Number:
+    def _number(self, tree: Tree[Token] | Token) -> _Operand:
         assert not isinstance(tree, str)
         if tree.data == "literal":
             value = float(str(tree.children[0]))
-            return _Number(quantities.Quantity(None, "", lambda facts, name: value), "")
+            return _Operand(quantities.Quantity(None, "", lambda facts, name: value), "")
         word, argument = tree.children
         quantity = quantities.QUANTITIES[_match_keyword(word, quantities.QUANTITIES, fold=str.lower)]
         if quantity.object_kind is None:
@@ -394,14 +394,14 @@ class _ConditionTranslator:
                     build_message("{word} does not accept a name", word=str(word)),
                     f"{word}()",
                 )
-            return _Number(quantity, "")
+            return _Operand(quantity, "")
         if argument is None:
             raise ConditionError(
                 _find_column(word),
                 build_message("{word} needs a name", word=str(word)),
                 f"{word}({quantity.object_kind})",
             )
-        return _Number(quantity, self._name(argument, quantity.object_kind))
+        return _Operand(quantity, self._name(argument, quantity.object_kind))
 
     # -- names
 
@@ -436,7 +436,7 @@ def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
 
 
 def _join_parts(
-    join: Callable[[FactsPredicate, FactsPredicate], FactsPredicate],
+    join: Callable[[ConditionPredicate, ConditionPredicate], ConditionPredicate],
     parts: list[_TranslatedCondition],
     deciding_result: bool,
 ) -> _TranslatedCondition:
@@ -467,7 +467,7 @@ def _join_parts(
 
 
 def _build_comparison(
-    number: _Number, operator: str, operand: _Number, test: FactsPredicate
+    number: _Operand, operator: str, operand: _Operand, test: ConditionPredicate
 ) -> ConditionEvaluator | None:
     """Build the evaluator of the comparison `number operator operand`.
 
@@ -503,15 +503,15 @@ def _build_comparison(
     return evaluate_until_reached if quantity.change_cause == "by the clock" else evaluate_until_passed
 
 
-def _join_or(left_test: FactsPredicate, right_test: FactsPredicate) -> FactsPredicate:
+def _join_or(left_test: ConditionPredicate, right_test: ConditionPredicate) -> ConditionPredicate:
     return lambda facts: left_test(facts) or right_test(facts)
 
 
-def _join_and(left_test: FactsPredicate, right_test: FactsPredicate) -> FactsPredicate:
+def _join_and(left_test: ConditionPredicate, right_test: ConditionPredicate) -> ConditionPredicate:
     return lambda facts: left_test(facts) and right_test(facts)
 
 
-def _negate_if_requested(negated: object, test: FactsPredicate) -> FactsPredicate:
+def _negate_if_requested(negated: object, test: ConditionPredicate) -> ConditionPredicate:
     return test if negated is None else lambda facts: not test(facts)
 
 

@@ -236,7 +236,7 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 # --- ranking ------------------------------------------------------------------------------------------------
 
 
-ExplainAllowance = Callable[[Scenario], str]
+AllowanceExplainer = Callable[[Scenario], str]
 """Function that returns why a scenario allows an exploit to equal its honest twin; "" if it does not allow
 it.
 """
@@ -259,7 +259,7 @@ class AutomaticPlayer(Struct, frozen=True):
     play: PlayFunction
     twin: str | None = None
     """Name of the honest twin; None if the player is not an exploit."""
-    explain_allowance: ExplainAllowance = lambda _: ""
+    explain_allowance: AllowanceExplainer = lambda _: ""
     """Function that returns why the player may equal its honest twin, or finish earlier with equal points.
 
     The result is "" if the player may not.

@@ -67,7 +67,7 @@ class ActionImpact(Struct, frozen=True):
     gains: tuple[tuple[str, float], ...]
     """(rubric item, points that the item would gain without the action)."""
 
-    def points_gained(self, item: str) -> float:
+    def get_gained_points(self, item: str) -> float:
         """Return the points that a rubric item would gain without the action."""
         return dict(self.gains).get(item, 0.0)
 

@@ -41,7 +41,7 @@ _ALTERED_DATABASE_PATTERN: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 """Pattern of the database name in an ALTER DATABASE statement."""
 
 
-class DisabledFailover(Struct, frozen=True):
+class DisablingCommand(Struct, frozen=True):
     """Command that disabled automatic failover."""
 
     command: str
@@ -49,7 +49,7 @@ class DisabledFailover(Struct, frozen=True):
     tick: Tick
 
 
-def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list[DisabledFailover]:
+def find_disabling_commands(events: Sequence[Event], scenario: Scenario) -> list[DisablingCommand]:
     """Return every command that disabled automatic failover, once for each database, oldest first.
 
     Commands that the reference contains or that the rubric scores are omitted.
@@ -86,7 +86,7 @@ def _find_in_batch(
     patterns: dict[str, re.Pattern[str]],
     planned: set[str],
     reported: set[tuple[str, str]],
-) -> Iterator[DisabledFailover]:
+) -> Iterator[DisablingCommand]:
     if condition_context.is_timeline_window(batch.window) or condition_context.list_error_numbers(batch):
         return
     text = condition_context.normalize_sql(batch.batch, keep_literals=False)
@@ -97,7 +97,7 @@ def _find_in_batch(
             if database in planned and (name, database) not in reported:
                 reported.add((name, database))
                 statement = " ".join(batch.batch.split())
-                yield DisabledFailover(
+                yield DisablingCommand(
                     build_message("{batch} on {server}", batch=statement, server=event.server or ""),
                     event.tick,
                 )

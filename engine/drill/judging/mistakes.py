@@ -216,10 +216,12 @@ def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpac
     """Return the index of the action that cost this rubric item most; None if no action changes the item."""
     best = max(
         impacts_by_index.values(),
-        key=lambda deed: (deed.points_gained(item), deed.points, -deed.place),
+        key=lambda deed: (deed.get_gained_points(item), deed.points, -deed.place),
         default=None,
     )
-    return best.place if best is not None and best.points_gained(item) >= COUNTERFACTUAL_GAIN_MIN else None
+    return (
+        best.place if best is not None and best.get_gained_points(item) >= COUNTERFACTUAL_GAIN_MIN else None
+    )
 
 
 def _find_action_prolonging_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:

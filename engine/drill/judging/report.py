@@ -148,7 +148,7 @@ def _list_events(drill: DrillState) -> list[ReportRow]:
 
 def iterate_events(drill: DrillState) -> Iterator[ReportRow]:
     """Yield the events in the form of a report. A replay must produce the same form."""
-    programs = _list_programs(drill)
+    programs = _list_program_windows(drill)
     return (
         to_json_types({**event.as_json(), **_replace_rows_by_counts(event, programs)})
         for event in drill.events
@@ -156,7 +156,7 @@ def iterate_events(drill: DrillState) -> Iterator[ReportRow]:
 
 
 def _list_batches(drill: DrillState) -> list[ReportRow]:
-    programs = _list_programs(drill)
+    programs = _list_program_windows(drill)
     return [
         {
             "t_s": batch.started_tick / TICKS_PER_S,
@@ -188,7 +188,7 @@ def list_unfinished_batches(drill: DrillState) -> list[ReportRow]:
     return rows
 
 
-def _list_programs(drill: DrillState) -> set[str]:
+def _list_program_windows(drill: DrillState) -> set[str]:
     """Return the names of the windows that are connections of external programs."""
     return {item.args[0] for item in drill.journal if item.verb == "connect"}
 

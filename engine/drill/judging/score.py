@@ -489,7 +489,7 @@ A report read from a file contains the same names.
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for commands that disabled automatic failover, at most *besides_goals*."""
-    disabled = disabled_failovers.find_disabled_failovers(run.events, run.scenario)
+    disabled = disabled_failovers.find_disabling_commands(run.events, run.scenario)
     if not disabled:
         return []
     commands_cost = disabled_failovers.DEDUCTION_PER_COMMAND * len(disabled)

@@ -52,7 +52,7 @@ seeds. Assumed.
 
 PlanName = Literal["robust", "safest"]
 """Key, in a certificate, of a plan that was scored with several seeds."""
-IsTimeShareOver = Callable[[float], bool]
+TimeSharePredicate = Callable[[float], bool]
 """Function that returns whether a given share of the total time is over."""
 
 
@@ -134,7 +134,7 @@ class CertificateBuilder:
         """End the current search as soon as its initial plans are played."""
         self._is_out_of_time = True
 
-    def build_certificate(self, is_expired: IsTimeShareOver = _is_never_over) -> ParCertificate:
+    def build_certificate(self, is_expired: TimeSharePredicate = _is_never_over) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from complete drills that replay the plans. Parts that take long stop when
@@ -199,7 +199,7 @@ class CertificateBuilder:
             self.fair.scenario, self.fair.seed, known_plans, par.score, idle.score, last_chance
         )
 
-    def _score_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> SeedScores:
+    def _score_seeds(self, plan: PlayedPlan, is_expired: TimeSharePredicate) -> SeedScores:
         """Return mean, lowest and highest score of the reference with its own seed and additional seeds.
 
         *plan*: the reference, played with its own seed.
@@ -219,7 +219,7 @@ class CertificateBuilder:
             "most": max(scores),
         }
 
-    def _find_robust_plan(self, is_expired: IsTimeShareOver) -> MultiSeedPlan | None:
+    def _find_robust_plan(self, is_expired: TimeSharePredicate) -> MultiSeedPlan | None:
         """Return the plan with the highest mean score over several seeds of the same variant."""
         scores_by_plan: dict[PlayedPlan, list[float]] = {}
         plans = [*self._fair_reference, *self._find_earlier_plans("robust")]
@@ -273,7 +273,7 @@ class CertificateBuilder:
         return earlier_entry if entry is None or entry[value_key] < earlier_entry[value_key] else entry
 
     def _find_safest_plan(
-        self, shortest: PlayedPlan | None, is_expired: IsTimeShareOver
+        self, shortest: PlayedPlan | None, is_expired: TimeSharePredicate
     ) -> MultiSeedPlan | None:
         """Return the plan whose lowest score is highest, over additional seeds and delays of all actions."""
         plans = [plan for plan in self.fair.plans if plan.has_reached_goals]
@@ -305,7 +305,7 @@ class CertificateBuilder:
     def _seeds(self) -> range:
         return range(self.fair.seed + 1, self.fair.seed + 1 + OTHER_SEED_COUNT)
 
-    def _score_other_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> list[float]:
+    def _score_other_seeds(self, plan: PlayedPlan, is_expired: TimeSharePredicate) -> list[float]:
         """Return the scores of *plan* with additional seeds of the same variant.
 
         The actions of *plan* are played as reactions to observations. Seeds for which no time is left

@@ -71,14 +71,14 @@ class Rollout(Struct, frozen=True):
     """Number of actions before the continuation."""
 
 
-ApplyActions = Callable[[PlayableRun], Iterator[None]]
+ActionApplier = Callable[[PlayableRun], Iterator[None]]
 """Function that applies the actions of a continuation to a run and advances the run."""
 
 
 class Continuation(Struct, frozen=True):
     """Actions that branch off from a baseline run, and the time or condition at which they start."""
 
-    apply: ApplyActions
+    apply: ActionApplier
     """Function that applies the actions."""
     name: Hashable
     """Key that identifies the actions: continuations with the same actions have equal keys."""
@@ -437,7 +437,7 @@ def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> 
     yield from (_prepend_lines((line,), continuation) for line in lines)
 
 
-def run_continuation(run: SearchDrill, apply: ApplyActions, retries: bool = False) -> Iterator[None]:
+def run_continuation(run: SearchDrill, apply: ActionApplier, retries: bool = False) -> Iterator[None]:
     """Apply the actions of a continuation to *run*, and stop at the first impossible action.
 
     *retries*: True to retry refused actions until they are accepted.

@@ -93,7 +93,7 @@ class ParSearch(Struct):
     _trials: PlanPlayer | None = None
 
     def run_steps(
-        self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
+        self, initial_plans: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
     ) -> Iterator[None]:
         """Search until all plans were tried.
 
@@ -104,7 +104,7 @@ class ParSearch(Struct):
         trials = None if narrower_search is None else narrower_search._trials
         trials = self._trials = trials or PlanPlayer(self.scenario, self.seed, self.start)
         start_plans: list[PlayedPlan] = [] if narrower_search is None else list(narrower_search.plans)
-        start_inputs = [tuple(actions) for actions in seeds]
+        start_inputs = [tuple(actions) for actions in initial_plans]
         if narrower_search is None and self.start is None:
             start_plans.append(trials.play_reference(self._build_limits()))
             self.node_count += 1

@@ -52,7 +52,7 @@ class SearchDrill(Drill):
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str = DrillMode.PRACTICE
     ) -> None:
-        self.incremental_hash = IncrementalHash()
+        self.incremental_hash = IncrementalHasher()
         self._final: Score | None = None
         """Score of a finished drill; None before."""
         super().__init__(scenario, seed, mode)
@@ -207,7 +207,7 @@ def encode_part(part: object) -> bytes:
 Part = TypeVar("Part")
 
 
-class IncrementalHash:
+class IncrementalHasher:
     """Hasher of dictionaries, by name. It hashes only values that are not identical to the previous ones.
 
     Several runs may share one object.
@@ -216,9 +216,9 @@ class IncrementalHash:
     def __init__(self) -> None:
         self._hashed_dicts: dict[str, HashedDict] = {}
 
-    def __reduce__(self) -> tuple[type[IncrementalHash], tuple[()]]:
+    def __reduce__(self) -> tuple[type[IncrementalHasher], tuple[()]]:
         """Pickle an empty object, because a stored run does not need hashes."""
-        return IncrementalHash, ()
+        return IncrementalHasher, ()
 
     def hash_parts(
         self, name: str, parts: Mapping[PartKey, Part], get_content: Callable[[Part], object] | None = None

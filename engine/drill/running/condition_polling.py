@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.condition_context import ConditionContext
-from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionEvaluator, FactsPredicate
+from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionEvaluator, ConditionPredicate
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
 from engine.drill.running.modes import DrillMode
@@ -33,7 +33,7 @@ login attempt.
 class PollState(Struct, frozen=True):
     """Results of a poll, and the data that decide when the next poll is necessary."""
 
-    static_tests: dict[str, FactsPredicate]
+    static_tests: dict[str, ConditionPredicate]
     """Condition whose result only events can change -> function that tests it."""
     timed_queries: dict[str, ConditionEvaluator]
     """Condition whose result may change without an event -> function that evaluates it."""

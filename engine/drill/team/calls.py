@@ -18,7 +18,7 @@ from engine.model import Tick
 
 TeamCalls = tuple["TeamCall", ...]
 """All orders and questions of a run, oldest first."""
-IsStatusTrue = Callable[[str], bool]
+StatusPredicate = Callable[[str], bool]
 """Function that returns whether a reported status is currently true. Raises InputError for an invalid status."""
 
 FILLER_WORDS: Final = frozenset(
@@ -90,7 +90,7 @@ def extract_keywords(text: str) -> list[str]:
 
 
 def update_calls(
-    calls: TeamCalls, input_: Input, names: Iterable[str], is_status_true: IsStatusTrue
+    calls: TeamCalls, input_: Input, names: Iterable[str], is_status_true: StatusPredicate
 ) -> TeamCalls:
     """Return *calls* after *input_*, a message or action with its role.
 
@@ -109,7 +109,9 @@ def update_calls(
     )  # fmt: skip
 
 
-def _apply_call(calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue) -> TeamCalls:
+def _apply_call(
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: StatusPredicate
+) -> TeamCalls:
     receiver, text = input_.args
     team_calls = tuple(
         replace(call, repeated_tick=input_.tick)
@@ -122,7 +124,7 @@ def _apply_call(calls: TeamCalls, input_: Input, names: set[str], is_status_true
 
 
 def _apply_read_back(
-    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: StatusPredicate
 ) -> TeamCalls:
     caller, text = input_.args
     spoken_keywords = set(extract_keywords(text))
@@ -165,7 +167,7 @@ def _apply_read_back(
 
 
 def _apply_confirmation(
-    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: StatusPredicate
 ) -> TeamCalls:
     (receiver,) = input_.args
     read_calls = [
@@ -182,14 +184,14 @@ def _apply_confirmation(
 
 
 def _apply_question(
-    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: StatusPredicate
 ) -> TeamCalls:
     receiver, text = input_.args
     return (*calls, TeamCall("question", input_.by, receiver, text, input_.tick))
 
 
 def _apply_status(
-    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: StatusPredicate
 ) -> TeamCalls:
     caller, fact = input_.args
     is_true = is_status_true(fact)
@@ -207,7 +209,7 @@ def _apply_status(
     return (*calls, unasked)
 
 
-MESSAGE_HANDLERS: Final[dict[str, Callable[[TeamCalls, Input, set[str], IsStatusTrue], TeamCalls]]] = {
+MESSAGE_HANDLERS: Final[dict[str, Callable[[TeamCalls, Input, set[str], StatusPredicate], TeamCalls]]] = {
     "call": _apply_call,
     "read-back": _apply_read_back,
     "confirm": _apply_confirmation,

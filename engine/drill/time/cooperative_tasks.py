@@ -118,11 +118,11 @@ def replay_inputs(
     inputs: Iterable[Input],
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
-    lenient: bool = False,
+    skip_refused: bool = False,
 ) -> CooperativeTask[Run]:
     """Run `play_in_slices`, and return *run* with all inputs applied.
 
     *skip_refused*: True to skip refused inputs.
     """
-    yield from play_in_slices(run, inputs, tick, hashes, lenient)
+    yield from play_in_slices(run, inputs, tick, hashes, skip_refused)
     return run

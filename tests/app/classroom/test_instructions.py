@@ -98,7 +98,7 @@ def test_a_run_that_does_not_advance_without_a_freeze_is_shown_as_paused(
         nonlocal now_s
         now_s += wait_s
         seat.tick, the_class.state, board.changed_seats = tick, FROZEN if frozen else "running", set()
-        board.record_silence()
+        board.record_activity_changes()
         (paused_tile,) = board.build_dashboard().tiles
         return paused_tile.paused, sorted(board.changed_seats)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.distributed_search import DistributedSearch, HelperProcess
+from app.cli.distributed_search import DistributedSearch, SearchHelper
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, PlanPlayer, SearchLimits, run_trials
@@ -71,7 +71,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     monkeypatch.setattr("app.cli.distributed_search.RESULT_WAIT_MAX_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
     crew = DistributedSearch(
-        small, small.seed, [HelperProcess(executor, is_cluster=cluster) for executor in executors]
+        small, small.seed, [SearchHelper(executor, is_cluster=cluster) for executor in executors]
     )
     search_result = complete_search(
         ParSearch(small, small.seed, decision_tester=crew.run_round, **SEARCH_LIMITS)
@@ -96,7 +96,7 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
             return Future()
 
     before = signal.getsignal(signal.SIGINT)
-    DistributedSearch(small, small.seed, [HelperProcess(Executor())])
+    DistributedSearch(small, small.seed, [SearchHelper(Executor())])
     assert handlers == [signal.SIG_IGN]
     assert signal.getsignal(signal.SIGINT) is before
 

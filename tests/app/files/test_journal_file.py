@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.files import run_files, scenario_files
-from app.files.journal_file import JournalFile
+from app.files.journal_file import JournalFileRecorder
 from app.host import RunHost
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
@@ -22,7 +22,7 @@ def truncated_file(tmp_path: Path) -> Path:
     file = tmp_path / "run.json"
     drill = Drill(load_scenario(scenario_files.find_scenario_file("lab").text, "lab.toml"), None)
     host = RunHost()
-    record = JournalFile(drill, str(file))
+    record = JournalFileRecorder(drill, str(file))
     host.open_run(drill, record)
     host.play()
     for line in (f"connect SERVER_A#tds1 {LOGIN}", 'batch SERVER_A#tds1 "CREATE TABLE t (a int)"'):

@@ -85,7 +85,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
-    (accepted_text,) = accepted_files.list_accepted_texts(profile)
+    (accepted_text,) = accepted_files.list_accepted_files(profile)
     assert (accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.own) == (
         compute_sha256(FOREIGN_SCENARIO),
         "From afar",

@@ -123,5 +123,5 @@ def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
     judged = build_judgment_card(ACTION_SEGMENT, AnswerJudgment(89.0, False), True, None, {})
     assert judged.color_name == "ok"
     assert [step.text for step in judged.steps] == ["SERVER_A ▸ Power on"]
-    assert judged.primary == "next"
-    assert build_solution_card(ACTION_SEGMENT, False, None, {}).primary == "back"
+    assert judged.highlighted_button == "next"
+    assert build_solution_card(ACTION_SEGMENT, False, None, {}).highlighted_button == "back"

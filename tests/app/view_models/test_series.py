@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies
 
-from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_peaks
+from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_bin_extrema
 from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import ENTRIES_PER_BLOCK
@@ -132,7 +132,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
 def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None:
     y = np.array(values)
     x = np.arange(len(y)) * 0.1
-    thin_x, thin_y = find_peaks(x, y, width)
+    thin_x, thin_y = find_bin_extrema(x, y, width)
     assert len(thin_x) == len(thin_y) <= len(x)
     assert thin_y.max() == y.max()
     assert thin_y.min() == y.min()
@@ -142,8 +142,8 @@ def test_thinning_keeps_every_extreme(values: list[float], width: float) -> None
 def test_bins_stay_fixed_while_the_window_moves() -> None:
     x = np.arange(1000) * 0.1
     y = np.sin(x)
-    early_peaks = dict(zip(*(part.tolist() for part in find_peaks(x[:900], y[:900], 2.0)), strict=True))
-    late_peaks = dict(zip(*(part.tolist() for part in find_peaks(x[100:], y[100:], 2.0)), strict=True))
+    early_peaks = dict(zip(*(part.tolist() for part in find_bin_extrema(x[:900], y[:900], 2.0)), strict=True))
+    late_peaks = dict(zip(*(part.tolist() for part in find_bin_extrema(x[100:], y[100:], 2.0)), strict=True))
     shared = early_peaks.keys() & late_peaks.keys()
     assert len(shared) > 70
     assert all(early_peaks[index] == late_peaks[index] for index in shared)

@@ -287,7 +287,7 @@ def test_fixed_keys_cannot_be_changed() -> None:
 
 def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
     run, step = QAction(), QAction()
-    keys.bind(
+    keys.bind_shortcuts(
         {"query.run": run, "time.step": step}, keys.resolve_keys(keys.SSMS_SCHEME, {"time.step": ("F12",)})
     )
     assert [key.toString() for key in run.shortcuts()] == list(SSMS["query.run"])
@@ -295,7 +295,7 @@ def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
     assert run.shortcutContext() is Qt.ShortcutContext.WidgetWithChildrenShortcut
     assert step.shortcutContext() is Qt.ShortcutContext.WindowShortcut
     with pytest.raises(KeyError):
-        keys.bind({"no.such": run}, SSMS)
+        keys.bind_shortcuts({"no.such": run}, SSMS)
 
 
 def test_commands_without_an_action_are_reported() -> None:

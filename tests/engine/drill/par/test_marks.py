@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.drill.judging.automatic_players import list_candidate_lines
 from engine.drill.par.search_drill import (
     DECIDING_WORLD_PARTS,
-    IncrementalHash,
+    IncrementalHasher,
     SearchDrill,
     compute_transposition_key,
     encode_part,
@@ -26,23 +26,23 @@ OTHER_JOB = replace(JOB, every_s=2.0)
 
 
 def test_a_hash_depends_only_on_the_current_parts() -> None:
-    used, marks = IncrementalHash(), {}
+    used, marks = IncrementalHasher(), {}
     states: list[dict[str, object]] = [
         {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER_JOB, "b": 1}, {"a": JOB, "b": 1},
         {"a": OTHER_JOB, "b": 1}, {"a": JOB}, {}, {"a": OTHER_JOB, "c": 1}, {"c": JOB, "a": 1}, {"a": 1, "b": JOB},
     ]  # fmt: skip
     for state in states:
         mark = used.hash_parts("x", state)
-        assert mark == IncrementalHash().hash_parts("x", state), state
+        assert mark == IncrementalHasher().hash_parts("x", state), state
         marks[repr(sorted(state.items()))] = mark
     assert len(set(marks.values())) == len(marks) == 8
-    assert IncrementalHash().hash_parts("y", {"a": JOB}) != IncrementalHash().hash_parts("x", {"a": JOB})
+    assert IncrementalHasher().hash_parts("y", {"a": JOB}) != IncrementalHasher().hash_parts("x", {"a": JOB})
 
 
 def test_irrelevant_fields_are_not_hashed() -> None:
-    assert IncrementalHash().hash_parts("x", {1: JOB}, lambda job: job.name) == IncrementalHash().hash_parts(
-        "x", {1: OTHER_JOB}, lambda job: job.name
-    )
+    assert IncrementalHasher().hash_parts(
+        "x", {1: JOB}, lambda job: job.name
+    ) == IncrementalHasher().hash_parts("x", {1: OTHER_JOB}, lambda job: job.name)
 
 
 def test_sids_and_surrogate_halves_are_hashed() -> None:
@@ -80,7 +80,7 @@ def test_incremental_and_full_hashes_agree() -> None:
             with suppress(InputError):
                 drill.apply_line(lines[chance.draw_integer(0, len(lines) - 1)])
             fork = drill.fork()
-            fork.incremental_hash = IncrementalHash()
+            fork.incremental_hash = IncrementalHasher()
             assert compute_transposition_key(drill) == compute_transposition_key(fork)
             for name in DECIDING_WORLD_PARTS:
                 for part in getattr(drill.world, name).values():

@@ -57,7 +57,7 @@ def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
     late_inputs = [Input(1000, "finish"), Input(2000, "note", ("late",))]
     with pytest.raises(InputError, match="has ended"):
         run_to_completion(replay_inputs(build_drill(), late_inputs, 3000))
-    assert run_to_completion(replay_inputs(build_drill(), late_inputs, 3000, lenient=True)).tick == 1000
+    assert run_to_completion(replay_inputs(build_drill(), late_inputs, 3000, skip_refused=True)).tick == 1000
 
 
 def test_a_debrief_in_slices_gives_the_same_result() -> None:
