@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from app import golden, qt_probe
+from app import golden_run, qt_probe
 from app.files.folders import get_profile_folder
 from app.storage import Profile, StorageError, StorageProblemKind, open_profile
 from app.storage.database import PROFILE_FILE_NAME
@@ -193,7 +193,7 @@ def export_default_profile(target: Path) -> int:
 
 
 def _check_golden_run() -> CheckResult:
-    own_play, recorded = golden.play_golden_run(), golden.load_recorded_hashes()
+    own_play, recorded = golden_run.play_golden_run(), golden_run.load_recorded_hashes()
     if own_play == recorded:
         text = build_message("a recorded run replays identically on this computer")
     elif own_play.events == recorded.events:

@@ -10,7 +10,7 @@ from app.files import atomic_write
 
 
 def _run_doctor(options: argparse.Namespace) -> int:
-    from app import doctor, golden
+    from app import doctor, golden_run
     from app.files import support_bundle
     from app.storage import StorageError
 
@@ -23,7 +23,7 @@ def _run_doctor(options: argparse.Namespace) -> int:
         return SUCCESS
     if options.renew_replay is not None:
         atomic_write.write_atomically(
-            Path(options.renew_replay), golden.format_hashes(golden.play_golden_run())
+            Path(options.renew_replay), golden_run.format_hashes(golden_run.play_golden_run())
         )
         return SUCCESS
     is_healthy = True

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
 from app.view_models.debrief import model
 from app.view_models.debrief.model import LessonCard
 from app.widgets import theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import build_widget_column
 from app.words.language import mark, tr
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.view_models.run_timeline import RunTimeline, start_timeline
 from app.widgets import theme
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import group_clients_by_database
 from engine.events import Event

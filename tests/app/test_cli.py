@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import engine.published.fidelity
-from app import cli, doctor, golden, qt_probe
+from app import cli, doctor, golden_run, qt_probe
 from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
@@ -323,7 +323,7 @@ def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pyt
 
 def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # Another test checks whether the file is up to date.
-    monkeypatch.setattr(golden, "load_recorded_hashes", golden.play_golden_run)
+    monkeypatch.setattr(golden_run, "load_recorded_hashes", golden_run.play_golden_run)
     code, output, _ = call("doctor")
     assert code == 0, output
     assert {line.split()[1].rstrip(":") for line in output.splitlines()} == {
@@ -342,11 +342,11 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
 
 def test_the_recorded_run_belongs_to_this_version() -> None:
     """If this fails after an engine change: mirrordrill doctor --renew-replay assets/golden.json"""
-    assert golden.play_golden_run() == golden.load_recorded_hashes()
+    assert golden_run.play_golden_run() == golden_run.load_recorded_hashes()
 
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "load_recorded_hashes", lambda: golden.GoldenHashes("other", "other"))
+    monkeypatch.setattr(golden_run, "load_recorded_hashes", lambda: golden_run.GoldenHashes("other", "other"))
     assert not {finding.name: finding for finding in doctor.run_checks()}["replay"].is_ok
 
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QFrame, QLabel, QPushButt
 
 from app.views.briefing.page import build_heading
 from app.widgets import theme
-from app.widgets.flow import WrapButton
+from app.widgets.flow_layout import WrapButton
 from app.widgets.input_guard import get_input_guard
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.markdown_view import MarkdownView

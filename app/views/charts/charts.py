@@ -34,7 +34,7 @@ from app.views.charts.toolbar import TIME_RANGE_LENGTHS, ChartToolbar
 from app.widgets import theme
 from app.widgets.layouts import build_widget_column
 from app.widgets.screen_reader import set_accessible_box_name
-from app.widgets.strip import MARKER_STYLES
+from app.widgets.timeline_strip import MARKER_STYLES
 from app.words import formatting
 from app.words.formatting import COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY, build_counter
 from app.words.language import tr

@@ -17,7 +17,7 @@ from app.view_models.run_timeline import (
     TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.strip import MARKER_STYLES, draw_shape
+from app.widgets.timeline_strip import MARKER_STYLES, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize

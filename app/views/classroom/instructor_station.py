@@ -33,7 +33,7 @@ from app.views.classroom.roster import SORT_KEYS, RosterTable
 from app.views.classroom.shared_replay import ReplayPage, convert_to_jump_target
 from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
-from app.widgets.flow import FlowLayout, build_flow_row, build_label_row
+from app.widgets.flow_layout import FlowLayout, build_flow_row, build_label_row
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.save_file import ask_for_file
 from app.widgets.scroll_container import fit_on_screen, wrap_in_scroll_area

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 from app.classroom.messages.replies import ClassMark
 from app.view_models.run_timeline import TimelineMarker, start_timeline
 from app.widgets import theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input

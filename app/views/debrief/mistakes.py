@@ -11,7 +11,7 @@ from app.views.debrief.debrief_widgets import (
     build_rows_with_symbols,
     format_loss,
 )
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import build_widget_column
 from app.words import formatting
 from app.words.formatting import format_run_tick

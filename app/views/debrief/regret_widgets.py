@@ -44,14 +44,14 @@ from app.widgets import theme
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scene_symbols import LABEL_GAP_PX, draw_grid_lines
 from app.widgets.screen_reader import announce_text
-from app.widgets.strip import (
+from app.widgets.tables import escape_tip
+from app.widgets.timeline_strip import (
     MARKER_HIT_DISTANCE_PX,
     MARKER_KEY_STEPS,
     compute_lane_sides,
     draw_time_labels,
     find_next_marker,
 )
-from app.widgets.tables import escape_tip
 from app.words.formatting import format_run_tick
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

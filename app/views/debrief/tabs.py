@@ -22,9 +22,9 @@ from app.views.debrief.debrief_widgets import (
 from app.views.debrief.failovers import FailoverPanel, build_attempt_label, describe_missing_parts
 from app.views.debrief.mistakes import StartRetry, build_mistakes
 from app.views.debrief.reflection import build_reflection_checkbox, build_reflection_widgets
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import build_row, build_widget_column
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from app.words import formatting
 from app.words.formatting import format_run_tick
 from app.words.language import mark, tr

@@ -34,8 +34,8 @@ from app.views.editor.timeline_entries import (
     space_apart,
 )
 from app.widgets import theme
-from app.widgets.strip import choose_time_step, draw_shape
 from app.widgets.theme import ThemeTokens
+from app.widgets.timeline_strip import choose_time_step, draw_shape
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override

@@ -33,7 +33,7 @@ from app.views.failover_stage.canvas import (
 )
 from app.views.failover_stage.drawing import StagePainter
 from app.widgets import theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.key_button import KeyButton
 from app.widgets.layouts import build_row, build_widget_column
 from app.widgets.scene_symbols import draw_symbol

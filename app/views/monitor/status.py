@@ -27,7 +27,7 @@ from app.views.monitor.monitor_contents import (
     list_session_lines,
 )
 from app.widgets import theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import build_widget_column
 from app.widgets.screen_reader import set_accessible_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView

@@ -36,7 +36,7 @@ from app.views.planner.curves import (
 from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
 from app.widgets.bars import attach_menu
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import build_widget_column
 from app.widgets.save_file import ask_for_file

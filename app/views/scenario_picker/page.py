@@ -29,7 +29,7 @@ from app.views.scenario_picker.card_grid import CardGrid
 from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import keys, theme
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 from app.widgets.layouts import EmptySpace, build_row, build_widget_column
 from app.widgets.screen_reader import announce_text, close_menu_after_use
 from app.widgets.scroll_container import ScrollContainer

@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QToolButton
 
 from app.widgets import theme
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from app.words import formatting
 from tests import painted
 from tests.app.main_window.conftest import WindowUser

@@ -12,7 +12,7 @@ from app.storage import Profile
 from app.view_models.action_offers import ActionTarget
 from app.views.debrief.page import OUTAGES, POINTS, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from engine.model import Role
 from tests.app.main_window.conftest import WindowUser, open_menus
 from tests.assertions import require

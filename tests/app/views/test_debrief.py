@@ -19,7 +19,7 @@ from app.view_models.value_curve import list_falling_parts, merge_waits
 from app.views.debrief import DebriefView, list_phases, mistakes
 from app.views.debrief.page import EXPORT, OUTAGES, POINTS, TIMELINE
 from app.views.debrief.regret_widgets import ValueCurve, ValueCurveLegend, build_regret_widgets
-from app.widgets.strip import TimelineStrip
+from app.widgets.timeline_strip import TimelineStrip
 from app.words import formatting
 from engine.drill.judging.counterfactual import QUERY_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow

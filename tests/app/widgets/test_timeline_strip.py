@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.run_timeline import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import LANE_NAMES, MARKER_STYLES, TimelineStrip, choose_time_step, draw_shape
+from app.widgets.timeline_strip import LANE_NAMES, MARKER_STYLES, TimelineStrip, choose_time_step, draw_shape
 from engine.drill.judging.report import WritingClients
 from tests import painted
 

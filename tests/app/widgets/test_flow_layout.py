@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.flow import FlowLayout
+from app.widgets.flow_layout import FlowLayout
 
 
 @pytest.mark.parametrize(("width", "rows"), [(1000, 1), (250, 2), (110, 4), (40, 4)])
