@@ -196,8 +196,6 @@ def _alter_event_session(machine: ExecutionMachine, statement: s.AlterEventSessi
 
 
 def _execute_master_key(machine: ExecutionMachine, statement: s.MasterKeyStatement) -> Outcome:
-    if statement.verb != "CREATE":
-        raise UnsimulatedFeatureError(f"{statement.verb} MASTER KEY")
     if machine.session.database.lower() != "master":
         raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.password is None:

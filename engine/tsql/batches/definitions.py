@@ -230,6 +230,28 @@ def create_index(machine: ExecutionMachine, statement: s.CreateIndexStatement) -
     _store_valid_table(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
 
 
+def change_statistics(machine: ExecutionMachine, statement: s.StatisticsStatement) -> None:
+    """Check CREATE STATISTICS or UPDATE STATISTICS and report that no statistics exist here.
+
+    Raises 1088 or 2706 for a missing table, 1911 for a missing column.
+    """
+    ref = TableRef(statement.name)
+    table = sources.find_user_table(machine, ref)
+    if table is not None:
+        names = {column.name.lower() for column in table.columns}
+        for column in statement.columns:
+            if column.lower() not in names:
+                raise SqlError(1911, column)
+    else:
+        try:
+            sources.describe_columns(machine, ref)
+        except SqlError:
+            number = 1088 if statement.verb == "CREATE" else 2706
+            raise SqlError(number, ref.parts[-1] if number == 2706 else ref.dotted) from None
+    machine.report_partly_simulated(f"the statistics of {statement.verb} STATISTICS; they change no result")
+    machine.change_session(error=0, rowcount=0)
+
+
 def drop_index(machine: ExecutionMachine, statement: s.DropIndexStatement) -> None:
     """Execute DROP INDEX. Raises 3701 for a missing index, 3723 for the index of a constraint."""
     for name, parts in statement.indexes:

@@ -306,7 +306,8 @@ def _build_create_rule(permission: str) -> PermissionRule:
 
 
 def _check_object_alteration(
-    machine: ExecutionMachine, statement: s.AlterTableStatement | s.CreateIndexStatement
+    machine: ExecutionMachine,
+    statement: s.AlterTableStatement | s.CreateIndexStatement | s.StatisticsStatement,
 ) -> None:
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     schema = objects.get_schema_name(name) or "dbo"
@@ -454,7 +455,9 @@ PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
     s.CreateProcedureStatement: _build_create_rule("CREATE PROCEDURE"),
     s.CreateFunctionStatement: _build_create_rule("CREATE FUNCTION"),
     s.CreateSchemaStatement: _build_create_rule("CREATE SCHEMA"),
-    **dict.fromkeys((s.AlterTableStatement, s.CreateIndexStatement), _check_object_alteration),
+    **dict.fromkeys(
+        (s.AlterTableStatement, s.CreateIndexStatement, s.StatisticsStatement), _check_object_alteration
+    ),
     s.DropStatement: _check_drop_permission,
     s.CreateDatabaseStatement: _build_server_permission_rule(
         "CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"

@@ -3,6 +3,7 @@
 Functions in engine/protocol execute the statements that change the world.
 """
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -108,6 +109,7 @@ _TRANSACTION_STARTERS: Final = (
     s.QueryStatement, s.CreateTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.AlterTableStatement,
     s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.DropStatement,
     s.FetchCursorStatement, s.PermissionStatement, s.CursorStatement, s.InsertExecStatement, s.TransactionStatement,
+    s.StatisticsStatement,
 )  # fmt: skip
 """Statements that begin a transaction under SET IMPLICIT_TRANSACTIONS ON.
 
@@ -525,6 +527,8 @@ def _execute_kill(machine: ExecutionMachine, statement: s.KillStatement) -> None
     """
     number = machine.resolve_value(statement.spid)
     if not isinstance(number, int) and not to_text(number).isdigit():
+        if re.fullmatch(r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", to_text(number)):
+            raise UnsimulatedFeatureError("KILL of the unit of work of a distributed transaction")
         raise SqlError(102, to_text(number))
     spid = int(to_number(number))
     if statement.status_only:
@@ -568,6 +572,7 @@ LANGUAGE_HANDLERS: Final[dict[type[s.Statement], StatementHandler[ExecutionMachi
     s.CreateFunctionStatement: _create_function,
     s.CreateTableStatement: lambda machine, statement: definitions.create_table(machine, statement),
     s.CreateIndexStatement: lambda machine, statement: definitions.create_index(machine, statement),
+    s.StatisticsStatement: lambda machine, statement: definitions.change_statistics(machine, statement),
     s.DropIndexStatement: lambda machine, statement: definitions.drop_index(machine, statement),
     s.AlterTableStatement: lambda machine, statement: definitions.alter_table(machine, statement),
     s.PrintStatement: _execute_print,

@@ -271,7 +271,10 @@ def _list_write_targets(machine: ExecutionMachine, statement: object) -> list[St
 
 def _list_table_targets(
     machine: ExecutionMachine,
-    statement: s.CreateTableStatement | s.AlterTableStatement | s.CreateIndexStatement,
+    statement: s.CreateTableStatement
+    | s.AlterTableStatement
+    | s.CreateIndexStatement
+    | s.StatisticsStatement,
 ) -> list[StatementTarget]:
     """Return the database in which a table is created or changed. A name that begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
@@ -358,7 +361,10 @@ def _list_snapshot_targets(
 
 
 TARGET_RULES: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, list[StatementTarget]]]] = {
-    **dict.fromkeys((s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement), _list_table_targets),
+    **dict.fromkeys(
+        (s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement, s.StatisticsStatement),
+        _list_table_targets,
+    ),
     **dict.fromkeys(
         (
             s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateSchemaStatement,

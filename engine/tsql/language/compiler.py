@@ -127,7 +127,12 @@ class _Compiler(DefinitionReader):
         has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (is_new_statement or first_token.upper not in STATEMENT_WORDS)
         )
-        if has_name and not self.peek().is_operator(":") and first_token.upper not in ("RECEIVE", "SEND"):
+        if (
+            has_name
+            and not self.peek().is_operator(":")
+            and first_token.upper not in ("RECEIVE", "SEND")
+            and not self.find_unsimulated_beginning()
+        ):
             self.statement_start = self.position
             self.parse_command_statement()
             yield from self.skip_semicolons()
@@ -154,10 +159,17 @@ class _Compiler(DefinitionReader):
             raise self.build_error()  # the preceding statement must end with a semicolon [DOC: THROW]
         self.lacks_semicolon = False
         label = self.token.kind == "word" and self.peek().is_operator(":")
-        if word in _BLOCK_PARSERS and not label:
+        unsimulated_words = self.find_unsimulated_beginning()
+        if unsimulated_words:
+            self.emit_unsimulated_beginning(unsimulated_words)
+            yield self.compute_work()
+        elif word in _BLOCK_PARSERS and not label:
             yield from _BLOCK_PARSERS[word](self)
         elif word == "ALTER" and (self.peek().upper, self.peek(2).upper) == ("SERVER", "ROLE"):
             self.parse_command_statement()
+        elif word in ("CREATE", "UPDATE") and self.peek().upper == "STATISTICS":
+            self.parse_statistics()
+            yield self.compute_work()
         elif word in ("CREATE", "ALTER") and not label and (word, self.peek().upper) not in COMMAND_PAIRS:
             yield from self.parse_create_or_alter()
         else:
@@ -253,24 +265,6 @@ class _Compiler(DefinitionReader):
         yield query_work
         self.emit_query(line, first)
         return query_work
-
-    def parse_with_namespaces(self) -> None:
-        """Parse WITH XMLNAMESPACES (…) and the query after it.
-
-        Both form one statement, which is not simulated.
-        """
-        line = self.token.line
-        self.position += 2
-        if not self.token.is_operator("("):
-            raise self.build_error()
-        self.read_bracketed_text()
-        while self.take_if_operator(","):
-            self.skip_clause(in_brackets=False)
-        if self.is_keyword("SELECT", "INSERT", "UPDATE", "DELETE"):
-            verb = self.skip_clause()
-            if self.tokens[verb].upper == "INSERT" and self.is_keyword("SELECT"):
-                self.skip_clause()
-        self.emit_statement(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     def emit_query(self, line: int, start: int) -> None:
         """Check the text from token *start* to the current token, and append it as a query."""

@@ -15,7 +15,7 @@ from engine.tsql.language.instructions import (
     StatementInstruction,
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, get_name
-from engine.tsql.language.reserved_words import STOP_WORDS
+from engine.tsql.language.reserved_words import STOP_WORDS, UNSIMULATED_STATEMENTS
 from engine.tsql.language.table_reader import TableDefinitionReader
 from engine.tsql.query import planner
 
@@ -73,6 +73,23 @@ class DefinitionReader(TableDefinitionReader):
         self.take()
         return get_name(self.take())
 
+    def find_unsimulated_beginning(self) -> tuple[str, ...]:
+        """Return the element of UNSIMULATED_STATEMENTS with which the statement begins; () if there is none."""
+        for words in UNSIMULATED_STATEMENTS:
+            if words[0] == self.token.upper and all(
+                word in ("*", self.peek(index).upper) for index, word in enumerate(words)
+            ):
+                return words
+        return ()
+
+    def emit_unsimulated_beginning(self, words: tuple[str, ...]) -> None:
+        """Skip the statement that begins with *words*, and append an instruction that reports it."""
+        line = self.token.line
+        self.position += len(words)
+        self.skip_expression()
+        name = " ".join(word if word != "*" else "…" for word in words)
+        self.emit_statement(line, s.UnsimulatedStatement(name))
+
     def emit_unsimulated(self, word_count: int = 2) -> None:
         """Skip the statement and append an instruction that reports it as not simulated.
 
@@ -108,6 +125,24 @@ class DefinitionReader(TableDefinitionReader):
             if before.upper in ("EXECUTE", "EXEC") and word.upper == "AS" and user.upper != "CALLER":
                 return user.text
         return ""
+
+    def parse_with_namespaces(self) -> None:
+        """Parse WITH XMLNAMESPACES (…) and the query after it.
+
+        Both form one statement, which is not simulated.
+        """
+        line = self.token.line
+        self.position += 2
+        if not self.token.is_operator("("):
+            raise self.build_error()
+        self.read_bracketed_text()
+        while self.take_if_operator(","):
+            self.skip_clause(in_brackets=False)
+        if self.is_keyword("SELECT", "INSERT", "UPDATE", "DELETE"):
+            verb = self.skip_clause()
+            if self.tokens[verb].upper == "INSERT" and self.is_keyword("SELECT"):
+                self.skip_clause()
+        self.emit_statement(line, s.UnsimulatedStatement("WITH XMLNAMESPACES"))
 
     # -- modules
 

@@ -197,7 +197,7 @@ def _build_master_key(c: Children) -> s.Statement:
     words = c[-1]
     marks = [index for index, word in enumerate(words) if _to_upper(word) == "PASSWORD"]
     password = words[marks[0] + 1] if marks and marks[0] + 1 < len(words) else None
-    return s.MasterKeyStatement(_to_upper(c[0]), password)
+    return s.MasterKeyStatement(password)
 
 
 def _build_login_option(c: Children) -> list[tuple[str, object]]:
@@ -365,6 +365,7 @@ UNSIMULATED_CLAUSES: Final = {
     "with_grant_option": "WITH GRANT OPTION",
     "distributed": "BEGIN DISTRIBUTED TRANSACTION",
     "mark": "BEGIN TRANSACTION … WITH MARK",
+    "mark_after": "RESTORE … WITH STOPATMARK or STOPBEFOREMARK",
     "role_name": "ALTER ROLE … WITH NAME",
     "as_grantor": "GRANT, DENY or REVOKE … AS grantor",
 }
@@ -490,7 +491,6 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "private_key_file": lambda c: {"private_key_file": c[0]},
     "create_certificate": lambda c: s.CreateCertificateStatement(name=c[0], **_merge_parts(c)),
     "backup_certificate": lambda c: s.BackupCertificateStatement(c[0], c[1], **_merge_parts(c)),
-    "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
     # -- logins, users, permissions
     "login_option": _build_login_option,
     "login_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},

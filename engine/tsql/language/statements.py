@@ -120,9 +120,8 @@ class AlterAuthorizationStatement(Statement, frozen=True):
 
 
 class MasterKeyStatement(Statement, frozen=True):
-    """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE of the database master key or the service master key."""
+    """CREATE MASTER KEY."""
 
-    verb: str
     password: Value = None
 
 
@@ -508,6 +507,14 @@ class DropIndexStatement(Statement, frozen=True):
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
     if_exists: bool = False
+
+
+class StatisticsStatement(Statement, frozen=True):
+    """CREATE STATISTICS or UPDATE STATISTICS of the table or view *name*. Statistics change no result."""
+
+    verb: str
+    name: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 class ProcedureArgument(Struct, frozen=True):

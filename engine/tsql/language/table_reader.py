@@ -24,6 +24,10 @@ class TableDefinitionReader(TokenReader):
         line = self.token.line
         self.position += 2
         name = self.read_qualified_name()
+        if self.is_keyword("AS") and self.peek().upper == "FILETABLE":
+            self.skip_clause()
+            self.emit_statement(line, s.UnsimulatedStatement("CREATE TABLE … AS FILETABLE"))
+            return
         if not self.token.is_operator("("):
             raise self.build_error()
         first = self.position
@@ -32,6 +36,10 @@ class TableDefinitionReader(TokenReader):
             if token.upper == "INDEX" and self.version < INLINE_INDEX_VERSION:
                 raise SqlSyntaxError(token.line, 1018, token.text)
         planner.check_column_list(columns, self.tokens[first].line)
+        if self.is_keyword("AS") and self.peek().upper in ("NODE", "EDGE"):
+            self.skip_clause()
+            self.emit_statement(line, s.UnsimulatedStatement("CREATE TABLE … AS NODE or EDGE"))
+            return
         options = self.parse_storage_options()
         if self.is_keyword("WITH") and self.is_cte_start():
             raise SqlSyntaxError(self.token.line, 319)
@@ -107,6 +115,22 @@ class TableDefinitionReader(TokenReader):
                 options,
             ),
         )
+
+    def parse_statistics(self) -> None:
+        """Parse `CREATE STATISTICS name ON table (columns) …` or `UPDATE STATISTICS table …`."""
+        line, verb = self.token.line, self.take().upper
+        self.take()
+        columns: tuple[str, ...] = ()
+        if verb == "CREATE":
+            self.take()
+            if not self.is_keyword("ON"):
+                raise self.build_error()
+            self.take()
+        table = self.read_qualified_name()
+        if verb == "CREATE":
+            columns, _ = self.parse_names_in_brackets()
+        self.skip_expression()
+        self.emit_statement(line, s.StatisticsStatement(verb, table, columns))
 
     def parse_names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Parse a column list such as `(a, b DESC)`. Return all names, and the names in descending order."""

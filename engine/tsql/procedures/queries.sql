@@ -9,6 +9,10 @@ LEFT JOIN (SELECT database_id, SUM(size) * 8 AS size FROM sys.master_files GROUP
 WHERE d.state_desc = 'ONLINE'
 ORDER BY d.name
 
+-- sp_validatelogins
+SELECT sid AS SID, name AS [NT Login] FROM sys.server_principals
+WHERE 1 = 0 -- every Windows account of a login exists here
+
 -- sp_lock
 SELECT request_session_id AS spid, resource_database_id AS dbid,
     CASE WHEN resource_type = 'OBJECT' THEN resource_associated_entity_id

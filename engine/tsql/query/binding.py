@@ -179,18 +179,19 @@ class QueryBinder(GroupingBinder):
             raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
         reject_inner_order(inner)
-        recursive = isinstance(inner, exp.Union) and _has_table_named(inner.args["expression"], name)
-        if recursive:
-            if inner.args.get("distinct"):
+        anchor_query, members = forms.split_recursive_members(inner, name)
+        if members:
+            if any(member.parent is not None and member.parent.args.get("distinct") for member in members):
                 raise SqlError(252, name)
-            columns = self.bind_query(inner.this)
+            columns = self.bind_query(anchor_query)
             # columns of a recursive expression are nullable [DOC: WITH common_table_expression]
             columns = columns and tuple(column._replace(nullable=True) for column in columns)
             anchor = self.space.ctes[name.lower()] = rename_columns(columns, named)
-            _check_recursion(anchor, self.bind_query(inner.args["expression"]), name)
+            for member in members:
+                _check_recursion(anchor, self.bind_query(member), name)
             cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column.name for column in anchor or ()]
         else:
-            if not isinstance(inner, exp.Union) and _has_table_named(inner, name):
+            if not isinstance(inner, exp.Union) and forms.list_references(inner, name):
                 raise SqlError(252, name)
             columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
@@ -524,10 +525,14 @@ class QueryBinder(GroupingBinder):
 
     def _bind_limit(self, select: exp.Select) -> None:
         limit, offset = select.args.get("limit"), select.args.get("offset")
-        if isinstance(offset, exp.Offset) and isinstance(offset.expression.unnest(), exp.Neg):
-            raise SqlError(10742)
-        if isinstance(limit, exp.Fetch) and str(limit.args["count"].name) == "0":
-            raise SqlError(10744)
+        if isinstance(offset, exp.Offset):
+            if isinstance(offset.expression.unnest(), exp.Neg):
+                raise SqlError(10742)
+            self._check_row_count(offset.expression, "row_offset")
+        if isinstance(limit, exp.Fetch):
+            if str(limit.args["count"].name) == "0":
+                raise SqlError(10744)
+            self._check_row_count(limit.args["count"], "fetch_count")
         if limit is None or not isinstance(limit, exp.Limit):
             return
         value = limit.expression
@@ -543,23 +548,21 @@ class QueryBinder(GroupingBinder):
             raise SqlError(1060)
         if isinstance(number, exp.Literal) and (number.is_string or ("." in number.name and not percent)):
             raise SqlError(1060)
-        kind = self.bind(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
+        kind = None if isinstance(number, exp.Literal) else self.bind(value)
         if percent:
             convert_to_float(value, kind)
         elif kind is not None and kind.is_number and not kind.is_integer:
             raise SqlError(1060)
-        elif isinstance(number, exp.Parameter) and options is None:
+        elif not isinstance(number, exp.Literal) and options is None:
             wrap_in_call(value, "row_limit")
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
 
-
-def _has_table_named(query: exp.Expr, name: str) -> bool:
-    """Return whether a query reads a table with this name, written without a schema."""
-    return any(
-        isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
-        for table in query.find_all(exp.Table)
-    )
+    def _check_row_count(self, value: exp.Expr, check: str) -> None:
+        """Check a row count that is not a literal when the query runs."""
+        if not isinstance(value.unnest(), exp.Literal):
+            self.bind(value)
+            wrap_in_call(value, check)
 
 
 XML_CONVERT_STYLES: Final = {

@@ -328,28 +328,24 @@ def add_recursion_counters(tree: exp.Expr) -> None:
     """Make each recursive common table expression count its steps, and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
         columns, with_clause = cte.meta.get(forms.RECURSIVE_COLUMNS_KEY), cte.parent
-        inner = cte.this
-        if (
-            not columns
-            or not isinstance(with_clause, exp.With)
-            or not isinstance(inner.expression, exp.Select)
-        ):
+        if not columns or not isinstance(with_clause, exp.With):
             continue
-        own_tables = [
-            table
-            for table in inner.expression.find_all(exp.Table)
-            if table.name.lower() == cte.alias.lower() and not table.db
-        ]
-        selects = list(_iterate_anchors(inner.this))
-        if len(own_tables) != 1 or any(
-            s.is_star for select in (*selects, inner.expression) for s in select.expressions
+        anchor, members = forms.split_recursive_members(cte.this, cte.alias)
+        own_tables = [forms.list_references(member, cte.alias) for member in members]
+        selects = list(_iterate_anchors(anchor))
+        if any(len(tables) != 1 for tables in own_tables) or any(
+            s.is_star for select in (*selects, *members) for s in select.expressions
         ):
             continue
         level_limit = next(
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _add_level_counter(cte, with_clause, own_tables[0], selects, list(columns), level_limit)
+        for anchor_select in selects:
+            anchor_select.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
+        for member, (self_reference,) in zip(members, own_tables, strict=True):
+            _add_level_counter(cte, member, self_reference, level_limit)
+        _separate_counted_rows(cte, with_clause, list(columns))
 
 
 def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
@@ -360,17 +356,8 @@ def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
         yield node
 
 
-def _add_level_counter(
-    cte: exp.Expr,
-    with_clause: exp.Expr,
-    self_reference: exp.Table,
-    anchors: list[exp.Select],
-    columns: list[str],
-    max_level: str,
-) -> None:
-    name, counted_name = str(cte.alias), f"{cte.alias} counted"
-    for anchor in anchors:
-        anchor.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
+def _add_level_counter(cte: exp.CTE, member: exp.Expr, self_reference: exp.Table, max_level: str) -> None:
+    """Add the number of recursions to the columns of a recursive member."""
     alias = self_reference.alias or self_reference.name
     before = exp.column(exp.to_identifier(_LEVEL, quoted=True), table=exp.to_identifier(alias, quoted=True))
     next_level = exp.Anonymous(
@@ -380,9 +367,14 @@ def _add_level_counter(
             exp.Literal.number(max_level),
         ],
     )
-    cte.this.expression.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
-    self_reference.set("this", exp.to_identifier(counted_name, quoted=True))
+    member.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
+    self_reference.set("this", exp.to_identifier(f"{cte.alias} counted", quoted=True))
     self_reference.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+
+
+def _separate_counted_rows(cte: exp.CTE, with_clause: exp.With, columns: list[str]) -> None:
+    """Rename the common table expression, and add one with its name and without the number of recursions."""
+    name, counted_name = str(cte.alias), f"{cte.alias} counted"
     names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
     cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted_name, quoted=True), columns=names))
     select = exp.Select(

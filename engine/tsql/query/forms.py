@@ -23,6 +23,31 @@ STREAMED_KEY: Final = "streamed"
 """Metadata key of a CTE whose rows are computed one by one, so that TOP ends the recursion."""
 
 
+def list_references(query: exp.Expr, name: str) -> list[exp.Table]:
+    """Return the tables without a schema in a query that have this name."""
+    return [
+        table
+        for table in query.find_all(exp.Table)
+        if isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
+    ]
+
+
+def split_recursive_members(query: exp.Expr, name: str) -> tuple[exp.Expr, list[exp.Select]]:
+    """Return the anchor of the common table expression *name*, and its recursive members in order.
+
+    Without recursion, return the query itself and an empty list.
+    """
+    members: list[exp.Select] = []
+    while (
+        isinstance(query, exp.Union)
+        and isinstance(query.expression, exp.Select)
+        and list_references(query.expression, name)
+    ):
+        members.insert(0, query.expression)
+        query = query.this
+    return query, members
+
+
 # --- queries rejected by their form -------------------------------------------------------------------------
 
 _VALUES: Final = (

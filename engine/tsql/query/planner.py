@@ -244,6 +244,13 @@ IS_DISTINCT_VERSION: Final = 2022
 """First version with IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
 
 _SYNTAX_VERSIONS: Final = {
+    2005: (
+        ("CHANGETABLE", "("),
+        ("OPENXML", "("),
+        ("GEOGRAPHY", "::"),
+        ("GEOMETRY", "::"),
+        ("HIERARCHYID", "::"),
+    ),
     2016: (("FOR", "SYSTEM_TIME"),),
     2022: (
         ("IGNORE", "NULLS"),
@@ -255,12 +262,17 @@ _SYNTAX_VERSIONS: Final = {
 """Version -> pairs of adjacent words that identify its new constructs. These constructs are not simulated."""
 
 
+_UNSIMULATED_WORDS: Final = frozenset({"$IDENTITY", "$ROWGUID"})
+
+
 def find_unsimulated_construct(tokens: Sequence[Token], version: int) -> str:
     """Return the first construct of *version* in a query that is not simulated; "" if there is none."""
     for first_version, pairs in _SYNTAX_VERSIONS.items():
         for before, token in pairwise(tokens if first_version <= version else ()):
             word_pair = (before.upper or before.text, token.upper or token.text)
             touches = before.kind != "op" or before.end == token.start
+            if word_pair[1] in _UNSIMULATED_WORDS:
+                return word_pair[1]
             if word_pair in pairs and touches:
                 return (
                     " ".join(word_pair)

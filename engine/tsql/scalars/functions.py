@@ -419,11 +419,27 @@ def _evaluate_translate(value: Scalar, characters: Scalar, translations: Scalar)
 
 
 def _check_row_limit(count: Scalar) -> Scalar:
-    """Return the row count of TOP or FETCH. Raises 1060 for NULL, 127 for a negative number."""
+    """Return the row count of TOP. Raises 1014 for NULL, 127 for a negative number [DOC: TOP]."""
     if count is None:
-        raise SqlError(1060)
+        raise SqlError(1014)
     if to_integer(count) < 0:
         raise SqlError(127)
+    return count
+
+
+def _check_fetch_count(count: Scalar) -> Scalar:
+    """Return the row count of FETCH. Raises 1014 for NULL, 10744 if it is not positive."""
+    if count is None:
+        raise SqlError(1014)
+    if to_integer(count) < 1:
+        raise SqlError(10744)
+    return count
+
+
+def _check_row_offset(count: Scalar) -> Scalar:
+    """Return the row count of OFFSET. Raises 10742 for a negative number [DOC: ORDER BY]."""
+    if count is not None and to_integer(count) < 0:
+        raise SqlError(10742)
     return count
 
 
@@ -454,6 +470,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
     "row_limit": _check_row_limit,
+    "fetch_count": _check_fetch_count,
+    "row_offset": _check_row_offset,
     "greatest": _build_greatest_or_least(1),
     "least": _build_greatest_or_least(-1),
     "decimal_text": format_decimal,
@@ -543,6 +561,7 @@ INTERNAL_FUNCTIONS: Final = frozenset(
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
         "file_found", "first_result_rows", "xe_events", "object_permissions", "pack", "row_limit", "unpacked",
+        "fetch_count", "row_offset",
         "json_modify_raw", "open_json",
         "number_series", "split_string", "open_json_rows", "json_field", "json_fragment", "json_literal",
         "json_object_of",

@@ -403,7 +403,10 @@ def _to_char(
         text = "*"
     if len(text) > size and source is not None and source.name == "uniqueidentifier":
         raise SqlError(8170)
-    return text[:size].ljust(size) if target.name in ("char", "nchar") else text[:size]
+    if target.name not in ("char", "nchar"):
+        return text[:size]
+    is_money = source is not None and source.name in MONEYS  # sp_WhoIsActive cuts the cents off the right end
+    return text.rjust(size) if is_money else text[:size].ljust(size)
 
 
 def check_text_limit(text: str) -> str:
