@@ -13,7 +13,7 @@ from engine.arithmetic import add_in_order, exp, log
 from engine.constants import HARD_ERROR_DETECTION_RANGE_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
-from engine.flow.setup import get_redo_threads
+from engine.flow.setup import ServerHardware, Workload, get_redo_threads
 from engine.random_streams import RandomStream
 
 
@@ -141,7 +141,7 @@ def draw_failover_times(
             decision_s += _draw_witness_lag_s(
                 float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), random_stream
             )
-    redo_kb_per_s = _compute_redo_kb_per_s(flow, stream)
+    redo_kb_per_s = _get_redo_kb_per_s(flow, stream)
     since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
     return FailoverTimes(
         detection_s=_draw_detection_s(cause, timeout_s, random_stream),
@@ -183,7 +183,7 @@ def _draw_close_s(flow: Flow, source: int, mechanism: PhaseParameters, random_st
 
 def compute_undo_s(flow: Flow, stream: int, open_kb: float) -> float:
     """Return the time that the target of *stream* needs to roll back open transactions with *open_kb* of log."""
-    return UNDO_TIME_FACTOR * open_kb / _compute_redo_kb_per_s(flow, stream)
+    return UNDO_TIME_FACTOR * open_kb / _get_redo_kb_per_s(flow, stream)
 
 
 def _draw_detection_s(cause: FailoverCause, timeout_s: float, random_stream: RandomStream) -> float:
@@ -233,14 +233,19 @@ def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, random_stream: R
     return phase * dirty_pages * slow / setup.site.mirror_flush_pages_per_s
 
 
-def _compute_redo_kb_per_s(flow: Flow, stream: int) -> float:
-    setup, load = (
-        flow.get_stream_setup(stream),
-        flow.get_source_setup(flow.get_stream_source(stream)).workload,
-    )
-    touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.target_cpu_factor)
+def _get_redo_kb_per_s(flow: Flow, stream: int) -> float:
+    setup = flow.get_stream_setup(stream)
+    load = flow.get_source_setup(flow.get_stream_source(stream)).workload
+    return compute_redo_kb_per_s(setup.site, load, get_redo_threads(setup), setup.target_cpu_factor)
+
+
+def compute_redo_kb_per_s(
+    site: ServerHardware, load: Workload, threads: int, cpu_factor: float = 1.0
+) -> float:
+    """Return the rate at which a server redoes the log of a workload, in KB/s."""
+    touch_s = site.redo_cpu_us_per_touch / 1e6 * max(1.0, cpu_factor)
     per_kb = touch_s * load.page_touches / load.log_kb_per_transaction
-    return get_redo_threads(setup) / max(per_kb, 1e-9)
+    return threads / max(per_kb, 1e-9)
 
 
 def compute_open_log_kb(flow: Flow, source: int) -> float:

@@ -348,6 +348,11 @@ class Flow:
         self._require_source(source)
         self.sources[source, k.GENERATED] += kb
 
+    def record_checkpoint(self, source: int) -> None:
+        """Begin a checkpoint of a source now."""
+        self._begin_change("checkpoint", source, array_names=SOURCE_ARRAYS)
+        rows.begin_checkpoint(self.sources[source])
+
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
         """Allow reuse of the log before position *kb*. All log after it then counts as used."""
         self._require_source(source)

@@ -107,3 +107,10 @@ def set_dirty_pages(s: Array, setup: SourceSetup, phase: float) -> None:
     s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * elapsed_s)
     s[k.SINCE_CHECKPOINT_S] = elapsed_s
     s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * elapsed_s
+
+
+def begin_checkpoint(s: Array) -> None:
+    """Let the dirty pages of a source wait to be written, and begin a new checkpoint interval."""
+    s[k.CHECKPOINT_BACKLOG] += s[k.DIRTY]
+    s[k.DIRTY] = s[k.SINCE_CHECKPOINT_S] = 0.0
+    s[k.CHECKPOINT_LOG] = s[k.GENERATED]

@@ -141,6 +141,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """End of the last acknowledged commit; valid only without *source*."""
     open_log_kb: float = 0.0
     """Log of the transactions that were open when the copy last stopped serving. A new principal undoes it."""
+    recovery_log_kb: float = 0.0
+    """Log that the next start of the instance must redo, after a crash or with an open transaction."""
     log_start_kb: float = 0.0
     """Log position at which the log in the file begins, after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0
@@ -219,7 +221,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
 
     def __repr__(self) -> str:
         """Return the text for the state hash. It omits rarely used options while they are off."""
-        return Struct.__repr__(self).replace(", read_only=False", "", 1)
+        text = Struct.__repr__(self).replace(", read_only=False", "", 1)
+        return text.replace(", recovery_log_kb=0.0", "", 1)
 
     @property
     def key(self) -> Key:

@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import CHECKPOINT_INTERVAL_S, RECOVERY_AT_START_S
+from engine.constants import CHECKPOINT_INTERVAL_S
 from engine.events import ClientData, ServiceData
 from engine.inputs import InputError
 from engine.localization import build_message
 from engine.messages import SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, DbState, Handlers, Key, Tick, World
-from engine.protocol import errorlog, files, group_policies, network, volumes
+from engine.protocol import errorlog, files, group_policies, network, recovery, volumes
 
 SYSTEM_DRIVE: Final = "C"
 """Drive of Windows, SQL Server and the system databases. Assumed."""
@@ -80,6 +80,7 @@ def _fail_log(world: World, key: Key) -> None:
         errorlog.write_message(world, server, 17053, "SQLServerLogMgr::LogWriter", files.DEVICE_NOT_READY)
         _emit_note(world, server, "Write error during log flush.")
         errorlog.write_message(world, server, 9001, database, state=4)
+    recovery.record_recovery_log(world, key, crashed=True)
     copy = world.update_copy(key, disk_failed=True)
     if is_open:
         errorlog.write_message(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
@@ -266,7 +267,7 @@ def recover_copy(world: World, key: Key) -> None:
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write_message(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
-        world.call_after(RECOVERY_AT_START_S, "database.recovered", *key, server.started_tick)
+        recovery.begin_recovery(world, key)
 
 
 # --- helpers --------------------------------------------------------------------------------------------

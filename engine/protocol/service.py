@@ -7,7 +7,7 @@ from engine.events import ServiceData
 from engine.flow.failover_times import FailoverCause, draw_closing_s
 from engine.localization import build_message
 from engine.model import DbState, Service, World, to_ticks
-from engine.protocol import disks, errorlog, group_policies, network, startup, streams
+from engine.protocol import disks, errorlog, group_policies, network, recovery, startup, streams
 
 SERVICE_START_TEXT: Final = build_message("SQL Server is starting")
 """Text of the event that reports the start of a service."""
@@ -204,6 +204,7 @@ def on_service_started(world: World, server: str) -> None:
     )
     _emit_announcement(world, server, build_message("SQL Server is running"))
     startup.write_first_lines(world, server)
+    recovery_s = RECOVERY_AT_START_S
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
@@ -223,9 +224,9 @@ def on_service_started(world: World, server: str) -> None:
         ):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
-        world.call_after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)
+        recovery_s = max(recovery_s, recovery.begin_recovery(world, key))
     startup.write_transport_lines(world, server)
-    world.call_after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
+    world.call_after(recovery_s, "startup.complete", server, world.tick)
     network.schedule_detections(world)
 
 
@@ -259,9 +260,11 @@ def set_cables_plugged(world: World, server: str, plugged: bool) -> None:
 def _drop_process(world: World, server: str) -> None:
     """Remove the process with its connections, unwritten log and knowledge of other servers."""
     network.close_server_connections(world, server)
+    instance = world.instances[server]
     for key, copy in list(world.copies.items()):
         if key[0] != server:
             continue
+        recovery.record_recovery_log(world, key, crashed=instance.crashed_tick >= instance.started_tick)
         if copy.source is not None:
             streams.crash_writer(world, copy.source)
         policy = group_policies.get_policy(copy)
@@ -288,6 +291,7 @@ def on_recovered(world: World, server: str, database: str, started_tick: int) ->
     if state.hung:  # the recovery continues after the hang
         world.call_after(RECOVERY_AT_START_S, "database.recovered", server, database, started_tick)
         return
+    recovery.end_recovery(world, key)
     if group_policies.get_policy(copy).on_recovered(world, key):
         return
     world.update_copy(key, recovering=False)

@@ -562,6 +562,8 @@ def _execute_checkpoint(machine: ExecutionMachine, statement: s.CheckpointStatem
     if copy is not None and copy.data_failed_tick is not None:
         machine.append_numbered_message(5901, copy.database)
         disks.require_data_reachable(copy, "write", state=3)
+    if copy is not None and copy.source is not None:
+        machine.world.flow.record_checkpoint(copy.source)
     machine.change_session(error=0, rowcount=0)
 
 
