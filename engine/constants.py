@@ -19,6 +19,11 @@ RUN_TIME_MAX_S: Final = 1e6
 PING_INTERVAL_S: Final = 1.0
 """Interval at which each side sends a ping on each open connection. Documented [RANDAL]."""
 
+RETRANSMIT_MIN_S: Final = 0.3
+"""Minimum time until a lost packet at the end of a message is sent again. Known: minimum retransmission
+timeout of Windows.
+"""
+
 PING_DELAY_PER_SLOWDOWN_S: Final = 0.02
 """Additional delay of a ping if the processors have half their normal speed.
 

@@ -13,6 +13,7 @@ from engine.events import ClusterData
 from engine.inputs import InputError
 from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, to_ticks
+from engine.protocol import network, packet_loss
 
 REGROUP_RANGE_S: Final = (1.0, 2.0)
 """Range of the time from the last missed heartbeat until the survivors agree on the members. Derived."""
@@ -96,7 +97,11 @@ def _record_silent_pairs(world: World, cluster: Cluster) -> None:
     for partition in config.list_partitions(world, cluster.name):
         for member_pair in combinations(config.list_members(world, partition), 2):
             if not config.has_heartbeat(world, *member_pair):
-                silent[member_pair] = silent_pairs.get(member_pair, world.tick)
+                silent[member_pair] = min(silent_pairs.get(member_pair, world.tick), world.tick)
+            elif _get_received_share(world, *member_pair) <= 1.0 - packet_loss.LOSS_MIN:
+                silent[member_pair] = silent_pairs.get(member_pair, -1)
+                if silent[member_pair] < 0:
+                    silent[member_pair] = _draw_silent_tick(world, cluster, member_pair)
     if silent == silent_pairs:
         return
     world.clusters[cluster.name] = replace(cluster, silent=tuple(sorted(silent.items())))
@@ -105,12 +110,27 @@ def _record_silent_pairs(world: World, cluster: Cluster) -> None:
         if a is not None and b is not None and a.partition and a.partition == b.partition:
             synchronize_config(world, list(member_pair))
     for member_pair, since_tick in silent.items():
-        if member_pair not in silent_pairs:
+        if since_tick != silent_pairs.get(member_pair):
             agreed = since_tick + to_ticks(
                 _compute_silence_limit_s(world, cluster, member_pair)
                 + world.chance.draw_uniform(*REGROUP_RANGE_S)
             )
             world.call_at(agreed, "cluster.regroup", cluster.name)
+
+
+def _get_received_share(world: World, a: str, b: str) -> float:
+    """Return the share of heartbeats between two nodes that are answered."""
+    out_loss, back_loss = network.get_packet_losses(world, a, b)
+    return (1.0 - out_loss) * (1.0 - back_loss)
+
+
+def _draw_silent_tick(world: World, cluster: Cluster, pair: NodePair) -> int:
+    """Draw the time from which enough heartbeats in succession are lost between two nodes."""
+    threshold = round(_compute_silence_limit_s(world, cluster, pair) / cluster.heartbeat_s)
+    received = _get_received_share(world, *pair)
+    return world.tick + to_ticks(
+        packet_loss.draw_heartbeat_silence_s(world.chance, received, cluster.heartbeat_s, threshold)
+    )
 
 
 def _record_witness_state(world: World, cluster: Cluster) -> None:
@@ -289,7 +309,8 @@ def recount_votes(world: World, name: str) -> None:
         members = config.list_members(world, partition)
         node = config.find_writing_node(world, partition)
         if node is None or any(
-            member in members for silent_pair, _ in cluster.silent for member in silent_pair
+            since_tick <= world.tick and not set(members).isdisjoint(silent_pair)
+            for silent_pair, since_tick in cluster.silent
         ):
             continue
         known_config = node.config
@@ -488,7 +509,18 @@ def join_or_form(world: World, name: str) -> None:
     while formable := _list_formable_groups(world, world.clusters[name]):
         form_cluster(world, *formable[0])
     for node, partition in _list_joinable_nodes(world, world.clusters[name]):
-        _join_partition(world, node, partition)
+        if all(
+            _reaches_over_lossy_link(world, node, member) for member in config.list_members(world, partition)
+        ):
+            _join_partition(world, node, partition)
+
+
+def _reaches_over_lossy_link(world: World, a: str, b: str) -> bool:
+    """Return whether one connection request from a joining node succeeds. Draw it only if packets are lost."""
+    losses = network.get_packet_losses(world, a, b)
+    if max(losses) < packet_loss.LOSS_MIN:
+        return True
+    return world.chance.draw_uniform() < packet_loss.compute_connect_chance(*losses)
 
 
 def form_cluster(world: World, side_nodes: list[str], cluster_config: ClusterConfig) -> None:

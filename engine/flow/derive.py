@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from engine.constants import TICKS_PER_S
+from engine.constants import RETRANSMIT_MIN_S, TICKS_PER_S
 from engine.flow import kernel as k
 from engine.flow.setup import (
     ServerHardware,
@@ -23,11 +23,6 @@ KB_PER_S_PER_MBPS = 1e6 / 8.0 / 1024.0
 
 MATHIS_CONSTANT = 1.22
 """Mathis constant: 1.22 / sqrt(p) packets are in flight under random loss p. Known."""
-
-RETRANSMIT_MIN_S = 0.3
-"""Minimum time until a lost packet at the end of a message is sent again. Known: minimum retransmission
-timeout of Windows.
-"""
 
 SLOW_JITTER_TIME_SCALE_S = 0.1
 """Time scale of the slow part of a path's jitter. Assumed."""

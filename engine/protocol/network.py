@@ -14,17 +14,18 @@ from engine.constants import (
     PING_DELAY_PER_SLOWDOWN_S,
     PING_INTERVAL_S,
     RECONNECT_RANGE_S,
+    RUN_TIME_MAX_S,
     SESSION_CLOSE_DELAY_S,
 )
 from engine.model import Contact, Link, Service, World, to_ticks
-from engine.protocol import group_policies, security
+from engine.protocol import group_policies, packet_loss, security
 from engine.random_streams import RandomStream
 
-PeerSignal = Literal["ok", "hard", "closed", "silent"]
+PeerSignal = Literal["ok", "hard", "closed", "silent", "lossy"]
 """Kind of signals that one end of a connection receives from the other.
 
 ok: normal traffic. hard: the network stack reports an error. closed: the other end has closed the connection.
-silent: no packets arrive.
+silent: no packets arrive. lossy: so many packets are lost that pings can be late.
 """
 
 _HEALTHY: Final = Link()
@@ -50,6 +51,27 @@ def _is_plugged_in(world: World, end: str) -> bool:
     return computer is None or computer.nic_up
 
 
+def get_packet_losses(world: World, a: str, b: str) -> tuple[float, float]:
+    """Return the shares of packets that are lost from *a* to *b* and back."""
+    return get_link(world, a, b).loss, get_link(world, b, a).loss
+
+
+def forget_lossy_timers(world: World, a: str, b: str) -> None:
+    """Forget the drawn times of timeouts between two computers, because the loss on their link changes."""
+    for key, contact in list(world.contacts.items()):
+        if contact.pending in ("lossy", "retry") and {_get_link_end(world, name) for name in key[1:]} == {
+            a,
+            b,
+        }:
+            world.contacts[key] = replace(contact, pending="", epoch=contact.epoch + 1)
+    for name, cluster in list(world.clusters.items()):
+        silent = tuple(
+            (pair, tick) for pair, tick in cluster.silent if tick <= world.tick or set(pair) != {a, b}
+        )
+        if silent != cluster.silent:
+            world.clusters[name] = replace(cluster, silent=silent)
+
+
 def can_exchange_packets(world: World, a: str, b: str) -> bool:
     """Return whether packets pass in both directions between *a* and *b*, as TCP requires."""
     links = _find_links(world, a, b)
@@ -71,10 +93,13 @@ def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
 class NetworkPath:
     """Cached state of the network between two instances at one time, for all sessions between them."""
 
-    __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
+    __slots__ = ("_ends", "_listen", "_refusals", "carrier", "losses", "passing", "slow")
 
     def __init__(self, world: World, a: str, b: str) -> None:
         links = _find_links(world, a, b)
+        self.losses: dict[tuple[str, str], float] = {}
+        if links is not None and max(links[0].loss, links[1].loss) >= packet_loss.LOSS_MIN:
+            self.losses = {(a, b): links[0].loss, (b, a): links[1].loss}
         self.carrier = links is not None
         self.passing = links is not None and links[0].passing and links[1].passing
         self.slow = world.get_computer_of(a).cpu_factor > 1.0 or world.get_computer_of(b).cpu_factor > 1.0
@@ -115,7 +140,7 @@ def detect_peer_signal(world: World, guid: int, server: str, peer: str, path: Ne
     other_contact = world.contacts.get((guid, peer, server))
     if other_contact is None or not other_contact.connected:
         return "closed"
-    return "ok"
+    return "lossy" if path.losses else "ok"
 
 
 def can_connect(world: World, guid: int, server: str, peer: str, path: NetworkPath | None = None) -> bool:
@@ -285,6 +310,7 @@ def schedule_detections(
     *resumed_server* is an instance that has just stopped hanging: it detects closed connections immediately.
     """
     chance = world.chance.fork()
+    lossy_chance = RandomStream.from_seed(chance.state + world.tick)
     delays_s: dict[str, float] = {}
     world.chance.skip(len(DETECTION_DELAYS_S))
     paths: dict[tuple[str, str], NetworkPath] = {}
@@ -304,6 +330,8 @@ def schedule_detections(
             if link_state == "ok" and path_pair.passing and world.instances[peer].answering:
                 _log_refusal(world, guid, server, peer, path_pair.find_refusal(world, server, peer))
         link_state = "" if link_state == "ok" else link_state
+        if link_state == "reconnect" and path_pair.losses:
+            link_state = "retry"
         if link_state == contact.pending:
             continue
         contact = world.contacts[key] = replace(contact, pending=link_state, epoch=contact.epoch + 1)
@@ -311,6 +339,18 @@ def schedule_detections(
         if link_state == "silent":
             silence_s = get_timeout_s(world, guid, server, peer) + delays_s[link_state]
             world.call_after(silence_s, "contact.lost", *key, contact.epoch, link_state)
+        elif link_state == "lossy":
+            timeout_s = get_timeout_s(world, guid, server, peer)
+            silence_s = packet_loss.draw_silence_s(lossy_chance, path_pair.losses[peer, server], timeout_s)
+            if silence_s < RUN_TIME_MAX_S:
+                world.call_after(
+                    silence_s + delays_s["silent"], "contact.lost", *key, contact.epoch, "silent"
+                )
+        elif link_state == "retry":
+            losses = path_pair.losses[server, peer], path_pair.losses[peer, server]
+            delay_s = delays_s["reconnect"] + packet_loss.draw_connect_delay_s(lossy_chance, *losses)
+            if delay_s < RUN_TIME_MAX_S:
+                world.call_after(delay_s, "contact.made", *key, contact.epoch)
         elif link_state == "reconnect":
             world.call_at(world.tick + to_ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)
         elif link_state:

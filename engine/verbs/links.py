@@ -23,6 +23,7 @@ def _change_link(
     before = tuple((f"{x}>{y}", network.get_link(world, x, y)) for x, y in directions)
     for x, y in directions:
         world.links[x, y] = replace(network.get_link(world, x, y), **changes)
+    network.forget_lossy_timers(world, a, b)
     network.schedule_detections(world)
     return before
 
