@@ -552,6 +552,8 @@ def check_connections(world: World) -> None:
                 _run_submission(world, name)
         elif run.due_tick <= world.tick and not instance.hung:
             _run_submission(world, name)
+        elif run.pending is not None and connections.log_lost_backup(world, instance, *run.pending):
+            _break_connection(world, name, 10054)
 
 
 def _break_connection(world: World, name: str, number: int, *arguments: str) -> None:

@@ -5,8 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine.messages import Message, SqlError, fill_message
-from engine.model import World
-from engine.protocol import clients, statements
+from engine.model import Instance, World
+from engine.protocol import backup, clients, serving, statements
 from engine.tsql.batches.data import AGENT_WINDOW_MARKER, ConnectionTarget, SqlSession, Submission, Window
 
 FIRST_USER_SPID: Final = 51
@@ -87,6 +87,25 @@ def find_unusable_database(world: World, session: SqlSession) -> str | None:
         except SqlError:
             return database
     return None
+
+
+def log_lost_backup(world: World, instance: Instance, handler: str, args: tuple[object, ...]) -> bool:
+    """Log the end of a data backup whose copy has changed its role. Return False for other statements.
+
+    A failover ends the connections that use the database [DOC: role switching].
+    """
+    if handler != "backup.data" or not instance.answering:
+        return False
+    title, database = "BACKUP DATABASE", str(args[0])
+    key = instance.name, database
+    copy = world.copies.get(key)
+    if copy is None or copy.group is None:
+        return False
+    is_closed = copy.source is not None and not serving.is_accessible(world, key)
+    is_lost = is_closed or copy.backup_from_kb is None
+    if is_lost:
+        backup.log_backup_failure(world, instance.name, database, SqlError(3041, title=title))
+    return is_lost
 
 
 # --- counters of programs' connections, for the goals and the score of a scenario ---------------------------

@@ -50,6 +50,7 @@ from tests.engine.protocol.setups import (
     take_log_backup,
 )
 from tests.engine.worlds import W, apply_lines, build_lab
+from tests.events import read_field
 
 # --- backup and restore -------------------------------------------------------------------------------------
 
@@ -100,6 +101,21 @@ def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
     outcome = backup.back_up_database(world, P, DB, FULL)
     apply_lines(world, f"power-off {P}", wait_s=1.0)
     assert get_refusal_number(finish_statement, world, P, outcome) == 3049
+
+
+@pytest.mark.parametrize("statement", ["FAILOVER", "OFF"])
+def test_a_failover_ends_the_connection_of_a_running_backup(statement: str) -> None:
+    world = build_lab()
+    backup_text = f"sql {P} BACKUP DATABASE {DB} TO DISK = '{FULL}'"
+    events = apply_lines(
+        world, backup_text, f"sql {P}#2 ALTER DATABASE {DB} SET PARTNER {statement}", wait_s=70
+    )
+    ended = [e for e in events if e.kind == "sql_done" and "BACKUP" in read_field(e, "batch")]
+    if statement == "OFF":
+        assert not ended  # it continues
+    else:
+        assert [message["number"] for message in read_field(ended[0], "messages")] == [10054]
+        assert "BACKUP failed to complete the command BACKUP DATABASE Sales" in str(events)
 
 
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
