@@ -75,7 +75,11 @@ def forget_lossy_timers(world: World, a: str, b: str) -> None:
 def can_exchange_packets(world: World, a: str, b: str) -> bool:
     """Return whether packets pass in both directions between *a* and *b*, as TCP requires."""
     links = _find_links(world, a, b)
-    return links is not None and links[0].passing and links[1].passing
+    return links is not None and all(map(_delivers_packets, links))
+
+
+def _delivers_packets(link: Link) -> bool:
+    return link.passing and link.loss < packet_loss.SILENT_LOSS_MIN
 
 
 def _find_links(world: World, a: str, b: str) -> tuple[Link, Link] | None:
@@ -101,7 +105,7 @@ class NetworkPath:
         if links is not None and max(links[0].loss, links[1].loss) >= packet_loss.LOSS_MIN:
             self.losses = {(a, b): links[0].loss, (b, a): links[1].loss}
         self.carrier = links is not None
-        self.passing = links is not None and links[0].passing and links[1].passing
+        self.passing = links is not None and all(map(_delivers_packets, links))
         self.slow = world.get_computer_of(a).cpu_factor > 1.0 or world.get_computer_of(b).cpu_factor > 1.0
         self._ends = a, b
         self._listen: bool | None = None

@@ -15,6 +15,11 @@ from engine.random_streams import RandomStream
 LOSS_MIN: Final = 0.1
 """Share of lost packets from which a timeout is possible. Below it, the mean wait exceeds a run. Derived."""
 
+SILENT_LOSS_MIN: Final = 0.9
+"""Share of lost packets from which a link passes no messages. Derived: with six transmissions within the
+default timeout, half of the segments do not arrive, and one of 2,000 connection requests succeeds.
+"""
+
 RETRANSMISSIONS_MAX: Final = 5
 """Number of times that TCP sends a segment again before it aborts the connection. Documented [DOC:
 TcpMaxDataRetransmissions].

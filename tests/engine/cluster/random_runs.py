@@ -174,7 +174,7 @@ class RandomRun:
             f"flap-link {node} {other} period_s={chance.choice((1, 4, 20))}",
             f"reset-link {node} {other}",
             f"degrade {node} {other} rtt_ms={chance.choice((1, 200, 6000))}",
-            f"degrade {node} {other} loss={chance.choice((0, 0.2, 0.9))}",
+            f"degrade {node} {other} loss={chance.choice((0, 0.2, 0.5, 0.9))}",
             f"close-firewall {node} 3343",
             "revert-all",
         ]

@@ -8,7 +8,7 @@ import pytest
 
 from engine.constants import RUN_TIME_MAX_S
 from engine.model import World
-from engine.protocol import packet_loss
+from engine.protocol import packet_loss, serving
 from engine.random_streams import RandomStream
 from tests.engine.availability.worlds import apply_lines as apply_to_lab
 from tests.engine.availability.worlds import build_ag_lab, run_until
@@ -32,6 +32,12 @@ def test_partners_time_out_when_the_link_loses_almost_all_packets() -> None:
 def test_a_lossy_link_to_the_witness_loses_only_the_witness() -> None:
     lost = _list_lost_times(1, f"degrade {P} {W} loss=0.99")
     assert {server for server, _ in lost} == {P, W}
+
+
+def test_a_principal_that_nobody_hears_gives_way_to_the_mirror() -> None:
+    world = build_lab()
+    apply_lines(world, f"degrade {P} {M} loss=0.95", f"degrade {P} {W} loss=0.95", wait_s=30.0)
+    assert [key[0] for key in world.copies if serving.is_serving(world, key)] == [M]
 
 
 def test_small_losses_cause_no_timeout() -> None:
