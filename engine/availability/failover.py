@@ -12,6 +12,7 @@ from engine.cluster import config, roles
 from engine.events import FailoverData
 from engine.flow.failover_times import compute_undo_s
 from engine.localization import LocalizableMessage, build_message, mark
+from engine.mirroring.redo import adopt_properties
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -338,6 +339,8 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     old_copy = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
         hardened_kb = world.flow.read_stream_positions(copy.stream).hardened_kb
+        writer = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
+        adopt_properties(world, writer, copy, hardened_kb)
         if old_copy is not None:
             _record_stream_loss(world, copy, old_copy, copy.stream)
         streams.promote_receiver(world, copy.stream)

@@ -365,10 +365,8 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
     world.update_availability(secondary, **replicas.get_allowed_connections(world, secondary))
-    changed = (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key)
-    if changed or follower.data_failed_tick is not None:
-        new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
-        world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
+    new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
+    world.call_after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other_server = secondary[0] if server == primary[0] else primary[0]
         errorlog.write_message(

@@ -10,25 +10,26 @@ from engine.availability import movement, replicas
 from engine.constants import REDO_CHECK_INTERVAL_S
 from engine.events import NoteData
 from engine.localization import build_message
-from engine.mirroring.redo import collect_logged_fields, find_file_error
+from engine.mirroring.redo import adopt_properties, collect_logged_fields, find_file_error
 from engine.model import Client, Handlers, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
 
 
 def record_file_change(world: World, key: Key) -> None:
-    """Record a change of the files of primary *key*, so that its receivers redo it."""
+    """Record a change of the files or the backup chain of primary *key*, so that its receivers redo it."""
     lead = world.copies[key]
     for stream in world.flow.list_source_streams(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
-        if receiver is not None and collect_logged_fields(world.copies[receiver]) != collect_logged_fields(
-            lead
-        ):
+        if receiver is not None:
             upto_kb = world.flow.read_source_positions(world.flow.get_stream_source(stream)).generated_kb
             world.call_after(0.0, "availability.replay", *receiver, upto_kb)
 
 
 def replay_file_changes(world: World, server: str, database: str, upto_kb: float) -> None:
-    """Create the primary's new files at the secondary when redo has reached *upto_kb* (timer handler)."""
+    """Adopt the primary's files and backup chain when redo has reached *upto_kb* (timer handler).
+
+    All replicas share one chain of log backups [DOC: active secondaries].
+    """
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME checks the files again
@@ -36,6 +37,8 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
     if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REDO_CHECK_INTERVAL_S, "availability.replay", server, database, upto_kb)
         return
+    adopt_properties(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
+    copy = world.copies[server, database]
     trouble = find_file_error(world, copy, lead)
     if trouble is not None:
         errorlog.write_message(world, server, *trouble)

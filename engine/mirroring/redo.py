@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
-from engine.constants import DATABASE_FILE_VERSIONS, REDO_CHECK_INTERVAL_S
+from engine.constants import COMPATIBILITY_LEVELS_MIN, DATABASE_FILE_VERSIONS, REDO_CHECK_INTERVAL_S
 from engine.messages import find_wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
@@ -58,7 +58,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _is_redone(world, copy.stream, upto_kb):
         world.call_after(REDO_CHECK_INTERVAL_S, "redo.replay", server, database, upto_kb)
         return
-    _adopt_catalog(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
+    adopt_properties(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
     trouble = find_file_error(world, copy, lead)
     if trouble is not None:
@@ -89,30 +89,42 @@ def finish_redo(world: World, mirror: Key) -> None:
     assert copy.stream is not None
     lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     end = world.flow.read_stream_positions(copy.stream).hardened_kb
-    _adopt_catalog(world, lead, copy, end)
+    adopt_properties(world, lead, copy, end)
     extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
     copied_files = collect_logged_fields(lead)
     copied_files["extra_files"] = extra_files
     world.update_copy(mirror, **copied_files)
 
 
-def _adopt_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
+def adopt_properties(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
+    """Adopt the backup chain and the logged options of the copy that writes the log, as far as it is hardened.
+
+    Microsoft calls a change of the compatibility level a logged operation (issue 9658 of sql-docs).
+    """
     chain = BackupChain(
         full_backup=lead.full_backup,
+        full_backup_kb=lead.full_backup_kb,
         full_backup_id=lead.full_backup_id,
         log_backed_up=lead.log_backed_up,
         last_log_backup_kb=min(lead.last_log_backup_kb, end_kb),
         last_log_backup_tick=lead.last_log_backup_tick,
         log_start_kb=min(lead.log_start_kb, end_kb),
     )
+    old_level, level = (options.get_compatibility_level(world, side) for side in (copy, lead))
+    level = max(level, COMPATIBILITY_LEVELS_MIN[world.instances[copy.server].version])
+    if level != old_level or copy.delayed_durability != lead.delayed_durability:
+        copy = world.update_copy(
+            copy.key, compatibility_level=level, delayed_durability=lead.delayed_durability
+        )
     if replace(copy, **chain) != copy:
         world.update_copy(copy.key, **chain)
 
 
 class BackupChain(TypedDict):
-    """Fields of DatabaseCopy that describe the backup chain. A mirror receives them through the log."""
+    """Fields of DatabaseCopy that describe the backup chain. Other copies receive them through the log."""
 
     full_backup: bool
+    full_backup_kb: float
     full_backup_id: int
     log_backed_up: bool
     last_log_backup_kb: float

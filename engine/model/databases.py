@@ -150,6 +150,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """True if a full backup has started the log chain."""
     log_backed_up: bool = True
     """True if this log chain contains a log backup."""
+    full_backup_kb: float = 0.0
+    """Log position at which the last full backup begins; 0 for a backup before the run."""
     full_backup_id: int = 0
     """Full backup on which differential backups are based."""
     backup_from_kb: float | None = None
@@ -222,7 +224,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     def __repr__(self) -> str:
         """Return the text for the state hash. It omits rarely used options while they are off."""
         text = Struct.__repr__(self).replace(", read_only=False", "", 1)
-        return text.replace(", recovery_log_kb=0.0", "", 1)
+        return text.replace(", recovery_log_kb=0.0", "", 1).replace(", full_backup_kb=0.0", "", 1)
 
     @property
     def key(self) -> Key:

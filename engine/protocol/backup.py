@@ -81,6 +81,8 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     """Time at which the backup finished."""
     from_tick: Tick = 0
     """Tick of the oldest log record in a log backup."""
+    base_kb: float | None = None
+    """Log position at which the full backup before this backup begins; None without one."""
     base: int = 0
     """Number of the full backup that a differential backup needs; for a full backup, its own number."""
     copy_only: bool = False
@@ -215,7 +217,7 @@ def _complete_data_backup(
     position = _store_and_log_backup(world, (host, path), backup_set, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE_BACKUP_KIND and not copy_only:
-        world.update_copy(key, full_backup_id=number)
+        world.update_copy(key, full_backup_id=number, full_backup_kb=from_kb)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         log_space.start_log_chain(world, key, from_kb, started_tick)
     group_policies.get_policy(world.copies[key]).on_catalog_changed(world, key)
@@ -474,6 +476,7 @@ def _build_backup_set(
         lineage=copy.lineage,
         first_kb=first_kb,
         last_kb=last_kb,
+        base_kb=copy.full_backup_kb if copy.full_backup else None,
         size_kb=size_kb,
         started_tick=started,
         tick=world.tick,

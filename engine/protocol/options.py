@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.constants import COMPATIBILITY_LEVELS, COMPATIBILITY_LEVELS_MIN, ENTERPRISE_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
-from engine.protocol import commits, disks, log_space, security, statements, streams, volumes
+from engine.protocol import commits, disks, group_policies, log_space, security, statements, streams, volumes
 
 # --- encryption of a whole database (TDE) -----------------------------------------------------------------
 # Every server needs the certificate of the encryption key to open the database [DOC: TDE]. The encryption
@@ -159,7 +159,8 @@ def _bring_online(world: World, key: Key, value: str) -> None:
 
 
 def _set_delayed_durability(world: World, key: Key, value: str) -> None:
-    world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
+    copy = world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
+    group_policies.get_policy(copy).on_catalog_changed(world, key)
 
 
 def _set_trustworthy(world: World, key: Key, value: str) -> None:
@@ -181,7 +182,8 @@ def _set_compatibility(world: World, key: Key, value: str) -> None:
     if not value.isdigit() or int(value) not in allowed:
         *other_levels, last = map(str, allowed)
         raise SqlError(15048, f"{', '.join(other_levels)}, or {last}")
-    world.update_copy(key, compatibility_level=int(value))
+    copy = world.update_copy(key, compatibility_level=int(value))
+    group_policies.get_policy(copy).on_catalog_changed(world, key)
 
 
 OPTION_SETTERS: Final[dict[str, Callable[[World, Key, str], None]]] = {

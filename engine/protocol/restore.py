@@ -269,6 +269,7 @@ def _place_files(
         redone_kb=backup_set.last_kb,
         log_start_kb=backup_set.first_kb,
         last_log_backup_kb=backup_set.last_kb,
+        full_backup_kb=backup_set.first_kb if backup_set.base == backup_set.id else backup_set.base_kb or 0.0,
         full_backup_id=backup_set.base,
         workload=image.workload,
         scale=image.scale,

@@ -131,7 +131,10 @@ def _list_backup_sets(context: StatementContext) -> Iterable[Record]:
             "first_lsn": format_lsn(backup_set.first_kb),
             "last_lsn": format_lsn(backup_set.last_kb),
             "checkpoint_lsn": format_lsn(backup_set.first_kb),
-            "database_backup_lsn": format_lsn(backup_set.first_kb),
+            "database_backup_lsn": format_lsn(backup_set.base_kb) if backup_set.base_kb is not None else 0,
+            "differential_base_lsn": format_lsn(backup_set.base_kb or 0.0)
+            if backup_set.kind == backup.DIFFERENTIAL_BACKUP_KIND
+            else None,
             "backup_start_date": context.get_datetime_value(backup_set.started_tick),
             "backup_finish_date": context.get_datetime_value(backup_set.tick),
             "type": _BACKUP_TYPES[backup_set.kind],

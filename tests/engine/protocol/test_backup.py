@@ -467,3 +467,15 @@ def test_two_logs_agree_up_to_the_first_fork(
     common = lineage.find_common_kb(branched_path, theirs)
     assert common == lineage.find_common_kb(theirs, branched_path)
     assert common == (fork if first_steps or second_steps else float("inf"))
+
+
+def test_later_backups_name_the_last_full_backup() -> None:
+    """DatabaseBackupLSN of log and differential backups is the CheckpointLSN of the full backup before them."""
+    world = build_unmirrored_world()
+    take_full_backup(world)
+    settle_and_run(world, 5.0)
+    take_log_backup(world)
+    take_full_backup(world, path=FULL + "2", differential=True)
+    full, *later = [restore.list_backup_sets(world, P, path)[0] for path in (FULL, TRN, FULL + "2")]
+    assert [backup_set.base_kb for backup_set in later] == [full.first_kb, full.first_kb]
+    assert full.base_kb != full.first_kb
