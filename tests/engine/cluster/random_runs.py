@@ -38,6 +38,8 @@ from tests.events import read_field
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 SETTLING_TIME_S = 160.0
 RECOVERY_TIME_S = 600.0
+LONG_RECOVERY_TIME_S = 3_600
+"""Limit of a crash recovery after a large transaction, and of the transfer of a full log."""
 
 
 def build_mirroring_lab(seed: int) -> World:
@@ -380,6 +382,7 @@ class RandomRun:
         for server in self.world.instances:
             self.apply_fault(f"unhang {server}")
             self.apply_fault(f"mend-disk {server} Sales")
+            self.apply_fault(f"mend-page {server} Sales")
             if self.world.instances[server].service_account == OTHER_ACCOUNT:
                 self.apply_fault(f"set-service-account {server} {ACCOUNT}")
             self.apply_fault(f"slow-disk {server} data factor=1")
@@ -444,7 +447,7 @@ class RandomRun:
             self.run_and_check(1)
 
     def _recover_databases(self) -> None:
-        """Undo SET OFFLINE, a full log and SET HADR OFF.
+        """Undo SET OFFLINE, a suspension, a full log and SET HADR OFF.
 
         Recovery of a removed copy, or a loss of the node with the last synchronized copy, accepts data loss.
         """
@@ -452,8 +455,13 @@ class RandomRun:
         for server in servers:
             self.apply_fault(f"sql {server} ALTER DATABASE Sales SET ONLINE")
             self.apply_fault(f"sql {server}#10 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
-        is_log_full = any(copy.log_full for copy in self.world.copies.values())
-        self.run_and_check(450 if is_log_full else 60)
+            if not self.world.nodes:
+                self.apply_fault(f"sql {server} ALTER DATABASE Sales SET PARTNER RESUME")
+        self.run_and_check(60)
+        for _ in range(LONG_RECOVERY_TIME_S // 150):
+            if not any(copy.log_full or copy.recovering for copy in self.world.copies.values()):
+                break
+            self.run_and_check(150)
         statements = (
             "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
             "RESTORE DATABASE Sales WITH RECOVERY",
