@@ -1,6 +1,6 @@
-"""Classes with several participants: seats connect to a host, which keeps and replays the log of each seat.
+"""Classes with several participants: seats connect to a host, which stores and replays their logs.
 
-Exports prove the results.
+Exports prove the results, because anyone can replay the logs that they contain.
 
 A seat is defined by a scenario, a seed and its log of actions. From these, the host computes everything on
 the
@@ -17,8 +17,8 @@ The protocol
     connection is authenticated (join_code.py). It sends its token and the number of its last entry.
     2. The host answers with the assignment (scenario, seed, limits) and the number of its own last entry. The
     seat sends the entries that the host lacks.
-    3. The seat writes each input to its own log (seat_log.py), applies it, and sends it with a number and, at
-    intervals, the hash of its state. It does not wait for the host.
+    3. The seat writes each input to its own log (seat_log.py), applies it, and sends it with a number. At
+    intervals, it adds the hash of its state. It does not wait for the host.
     4. The host stores entries in one transaction (record.py, writer.py), then acknowledges them.
     5. Worker processes replay all logs (replay_verifier.py, verdict.py). The dashboard shows only their
     results. A long run yields to other seats after one second (workers.py), so an endless batch delays only

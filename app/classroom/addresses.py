@@ -24,7 +24,7 @@ class InterfaceAddress(NamedTuple):
 
 
 def list_addresses() -> list[InterfaceAddress]:
-    """Return the IPv4 addresses of this computer's interfaces, sorted by how likely others can reach them."""
+    """Return the IPv4 addresses of this computer's interfaces, the most likely reachable ones first."""
     interfaces = _read_interfaces()
     preferred = _find_default_address()
 

@@ -1,4 +1,4 @@
-"""Admission to a seat: by the join code, by the token of an existing seat, or by a log that arrived as a file."""
+"""Admission to the seats of a class: by join code, by the token of a seat, or by a handed-in log file."""
 
 import hashlib
 import hmac
@@ -55,7 +55,8 @@ class Admission:
     async def admit(self, request: requests.Join | requests.Resume, address: str) -> SeatState:
         """Return the seat that owns the token of *request*. A `Join` with a new token creates a seat.
 
-        Raises RequestRefusedError.
+        *address*: network address of the sender, for the rate limit of wrong codes. Raises
+        RequestRefusedError.
         """
         token_hash = hashlib.sha256(request.token.encode()).hexdigest()
         seat_state = self._find_by_token(token_hash)
@@ -78,7 +79,8 @@ class Admission:
     def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
         """Build the welcome message for a test seat, which is not recorded.
 
-        *secret*: secret of the join code. Raises RequestRefusedError.
+        *secret*: secret of the join code. *address*: network address of the sender, for the rate limit.
+        Raises RequestRefusedError.
         """
         self._require_allowed_rate(address)
         self._check_secret(secret, address)
@@ -96,7 +98,10 @@ class Admission:
             raise RequestRefusedError(tr("wrong class code"))
 
     async def admit_from_file(self, message: requests.HandIn) -> SeatState:
-        """Return the seat whose log was handed in as a file. Raises RequestRefusedError."""
+        """Return the seat of a log that was handed in as a file. Create it if no host has admitted it.
+
+        Raises RequestRefusedError.
+        """
         if message.digest != self._digest:
             raise RequestRefusedError(
                 tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
@@ -125,7 +130,10 @@ class Admission:
         return next((seat for seat in self._seats.values() if seat.token_hash == token_hash), None)
 
     async def _find_or_create_seat(self, token_hash: str, name: str, consent: bool) -> SeatState:
-        """Return the seat with this token, and create the seat if there is none. Raises RequestRefusedError."""
+        """Return the seat with this token. If there is none, create it with *name* and *consent*.
+
+        *consent*: True if the instructor may observe the seat. Raises RequestRefusedError.
+        """
         if (seat_state := self._find_by_token(token_hash)) is not None:
             return seat_state
         if (existing := await self._find_in_record(self._record.find_seat_by_token, token_hash)) is not None:
@@ -145,7 +153,7 @@ class Admission:
         return self._seats.setdefault(seat.id, build_seat_state(seat))
 
     def _get_group(self, name: str) -> str:
-        """Return the group that the lesson plan assigns to *name*, or a drawn group; empty without a plan."""
+        """Return the group of *name*: listed in the lesson plan, or drawn at random; empty without a plan."""
         plan = self._plan
         if plan is None:
             return ""
@@ -157,11 +165,10 @@ class Admission:
         return plan.draw_group(self._class.code, self._draw_count - 1)
 
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
-        """Return a seat that only the record contains, or None.
+        """Return a seat that the record contains but this host does not know yet, or None.
 
-        Another host admitted such a seat, or the reply of the database was lost. *find*: lookup function of
-        the
-        record for *key*.
+        Another host admitted such a seat, or the database stored it and its reply was lost. *find*: lookup
+        function of the record for *key*.
         """
         seat = await self._writer.read(find, key)
         return None if seat is None else self._seats.setdefault(seat.id, build_seat_state(seat, 0))

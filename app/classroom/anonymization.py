@@ -13,7 +13,10 @@ NameReplacements = tuple[tuple[str, str], ...]
 """Pairs of a name to hide and its replacement. The replacement is also a valid SQL name."""
 
 NAME_PART_LENGTH_MIN: Final = 3
-"""Minimum length of a part of a name that is replaced separately. Shorter parts are often common words."""
+"""Minimum length at which a part of a name is also replaced on its own.
+
+Shorter parts are often common words.
+"""
 AMBIGUOUS_NAME_REPLACEMENT: Final = "somebody"
 """Replacement for a part of a name that several people share."""
 
@@ -21,7 +24,7 @@ AMBIGUOUS_NAME_REPLACEMENT: Final = "somebody"
 def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> NameReplacements:
     """Return the replacements for the names of people and groups. *people*: number of a seat -> name.
 
-    Terms that occur in *scenario* are not replaced.
+    *groups*: names of all groups. Names that also occur as a word in *scenario* are not replaced.
     """
     scenario_words = {word.casefold() for word in re.findall(r"\w+", scenario)}
     full_names = {name: f"seat_{number}" for number, name in people.items() if name}
@@ -42,7 +45,7 @@ def _split_name(name: str) -> list[str]:
 
 
 def anonymize_line(line: str, replacements: NameReplacements) -> str:
-    """Return an input line in which *replacements* are replaced, except for keywords of T-SQL and of input lines."""
+    """Apply *replacements* to an input line, but not to keywords of T-SQL and of input lines."""
     verb, space, arguments = line.partition(" ")
     if not replacements or not space:
         return line
@@ -50,12 +53,15 @@ def anonymize_line(line: str, replacements: NameReplacements) -> str:
 
 
 def anonymize_text(text: str, replacements: NameReplacements) -> str:
-    """Return a text in which *replacements* are replaced."""
+    """Apply *replacements* to a free text, such as a question or a reflection."""
     return _replace_names(text, replacements, is_remark=True)
 
 
 def _replace_names(text: str, names: NameReplacements, is_remark: bool) -> str:
-    """Replace the names in *text*. If *is_remark* is False, keep T-SQL keywords and words of input lines."""
+    """Replace the names in *text*.
+
+    *is_remark*: True for free text; False for an input line, whose keywords are not replaced.
+    """
     pattern, instead = _compile_pattern(names, is_remark)
     if pattern is None:
         return text

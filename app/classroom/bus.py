@@ -1,7 +1,7 @@
 """Messages between the hosts of one class over NATS JetStream.
 
-The shared record is authoritative. These messages only report which parts of the record have changed, and the
-status of seats that are connected to another host.
+The database that the hosts share is authoritative. These messages only report which of its data has changed.
+They also report the status of seats that are connected to another host.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESPONSE_TIMEOUT_S: Final = 5
 CONNECT_TIMEOUT_S: Final = 20.0
 """Maximum wall time that a starting host waits for the NATS server, which may be restarting."""
 RETENTION_S: Final = 3600.0
-"""Time for which the stream keeps messages. A host that was disconnected for longer rereads the record."""
+"""Time for which JetStream keeps messages. A host that was disconnected for longer rereads the record."""
 
 
 class BusUnavailableError(Exception):
@@ -65,7 +65,7 @@ class SeatChanges(HostMessage, frozen=True, tag="seats"):
 
     seats: tuple[SeatStatusNotice, ...] = ()
     looks: tuple[int, ...] = ()
-    """Seats that consoles of this host observe."""
+    """Seats that consoles of the sending host observe."""
 
 
 class ClassChanged(HostMessage, frozen=True, tag="changed"):
@@ -83,7 +83,7 @@ class HandLoweredNotice(HostMessage, frozen=True, tag="lowered"):
 
 
 class SharedReplayNotice(HostMessage, frozen=True, tag="shown"):
-    """Message that all seats are shown the runs of one or two seats, or that the shared replay has ended."""
+    """Message about the shared replay: all seats are shown one or two runs, or the replay has ended."""
 
     show: ShowRuns
 

@@ -35,11 +35,11 @@ class ClassCheckResult(NamedTuple):
 
     text: str
     is_good: bool | None
-    """True if the check passed. None if the finding is only a hint."""
+    """True if the check passed, False if it failed, None if the finding is only a hint."""
 
 
 def check_class(invitation: Invitation) -> list[ClassCheckResult]:
-    """Check the class of *invitation* from the computer of its host. This takes some seconds."""
+    """Check the class of *invitation* on the computer of the class host. This takes some seconds."""
     return asyncio.run(_run_checks(invitation))
 
 
@@ -96,7 +96,7 @@ async def _check_test_seat(invitation: Invitation) -> ClassCheckResult:
 
 
 async def _check_discovery(invitation: Invitation) -> ClassCheckResult:
-    """Search the network for the class with only the fingerprint from its join code."""
+    """Search the network for the class, as a seat does that knows only the fingerprint in the join code."""
     if not discovery.is_installed():
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return ClassCheckResult(text, None)

@@ -53,7 +53,7 @@ class ClassDashboard:
             self.changed_seats.update(self._hands)
 
     def record_activity_changes(self) -> None:
-        """Record which connections have become silent or active again, and which runs have paused or continued."""
+        """Update which connections are silent, and which runs are paused by their participants."""
         for seat in self._seats.values():
             silent = seat.socket is not None and is_silent(seat.socket)
             if silent != seat.silent:
@@ -64,7 +64,7 @@ class ClassDashboard:
                 self.changed_seats.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
-        """Return the state of the class, with the tiles of all seats or of the seats *numbers*."""
+        """Return the state of the class with tiles of seats. *numbers*: seats to include; None for all."""
         shown_seats = self._seats.values() if numbers is None else [self._seats[number] for number in numbers]
         seats = [seat for seat in self._seats.values() if seat.connected and not seat.over]
         return DashboardUpdate(

@@ -49,20 +49,20 @@ QUESTION_COLUMNS: Final = (
     "sure_percent",
     "correct",
 )
-"""Columns of the questions, named as in the report of a run.
+"""Columns of the table of questions and answers in a class archive. The report of a run has the same names.
 
 A cell is empty if its value is missing or must stay hidden.
 """
 SEATS_FOLDER: Final = "seats/"
 PART_FOLDER_PREFIX: Final = "part-"
-"""Prefix of the names of folders in an archive: one folder for each class part after the first."""
+"""Name prefix of the archive folders for class parts. Each part after the first has its own folder."""
 ARCHIVE_BYTES_MAX: Final = 500_000_000
 """Maximum size of an archive in bytes, compressed and expanded."""
 ARCHIVE_MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
 """Maximum size of an archive member in bytes: twice the longest log of a seat with every character escaped."""
 CHUNK_BYTES: Final = 1 << 16
-"""Bytes of a member that are expanded at a time."""
+"""Number of bytes of an archive member that are expanded at a time."""
 ARCHIVE_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -88,7 +88,7 @@ class LogCheck(Struct, frozen=True):
     seat: int | None
     name: str
     verdict: LogVerdict | None
-    """Verdict of this check; None if the log could not be played."""
+    """Verdict on the replayed log; None if the log could not be played."""
     problem: str
     """Description of the difference between the file and its replay; empty if there is none."""
     group: str = ""
@@ -197,7 +197,7 @@ def _read_questions(run: LogReplay) -> list[ReportRow]:
 
 
 def build_handout(record: ClassRecord) -> bytes:
-    """Build the file from which seats without a network start. Raises InvalidSeatLogError."""
+    """Build the file that lets seats start without a network. Raises InvalidSeatLogError."""
     the_class = record.read_class()
     if the_class is None:
         raise InvalidSeatLogError(tr("this database contains no class"))
@@ -344,7 +344,7 @@ def _parse_object(raw: bytes) -> dict[str, object]:
 
 
 def _compare_with_dashboard(result: LogCheck, dashboard_row: dict[str, object] | None) -> LogCheck:
-    """Return *result* with its first difference from *dashboard_row* as the problem.
+    """Return *result*. If it differs from *dashboard_row*, its problem describes the first difference.
 
     *dashboard_row*: row of the seat in the dashboard of the same archive; None if it is missing.
     """
@@ -388,7 +388,10 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 
 
 def _check_run_file(raw: bytes, file: str) -> LogCheck:
-    """Check a run file of `run --json`, the debrief or `class join`. Raises RunFileError."""
+    """Replay the run in the file content *raw* and compare its report. *file*: name of the file.
+
+    The file comes from `run --json`, the debrief or `class join`. Raises RunFileError.
+    """
     report, text = run_files.parse_run(raw, file)
     class_report: ReportRow = report
     info = class_report.get("class")
@@ -412,6 +415,9 @@ def _check_run_file(raw: bytes, file: str) -> LogCheck:
 
 
 def _read_seat_identity(fields: Mapping[str, object], scenario: str) -> tuple[int | None, str]:
-    """Return the number and the name of the seat from a file. Without a name, return *scenario* as the name."""
+    """Return the number of the seat, None if unknown, and its name from *fields* of a handed-in file.
+
+    Without a name, return *scenario* as the name.
+    """
     seat, name = fields.get("seat"), fields.get("name")
     return seat if type(seat) is int else None, escape_invisible(str(name or scenario))

@@ -35,7 +35,7 @@ class ClassPort(socket.socket):
     """Listening socket that limits the number of connections that are joining."""
 
     joining: dict[int, tuple[_AcceptedConnection, str]]
-    """File descriptor -> connection and its address, oldest first."""
+    """Connections without a first message, oldest first: file descriptor -> connection and its address."""
     joining_max = JOINING_MAX
 
     @classmethod

@@ -69,9 +69,9 @@ _FIELD_CONVERTERS: Final[dict[str, Callable[[str], object]]] = {
 _LIMIT_PATTERN: Final = re.compile(
     r"Expected `\w+` (?P<length>of length )?(?P<sign><=|>=?) (?P<limit>[\d.]+) - at `\$\.(?P<field>\w+)`"
 )
-"""Pattern of the message about a field that is out of range."""
+"""Pattern of msgspec's error text for a field that is out of range."""
 _PART_NAMES: Final = {"tick": "TIME", "ticks": "TIME"}
-"""Field of a request -> part of the command, if they have different names."""
+"""Field of a request -> its name in console commands, if it is not the field name in capitals."""
 
 
 class HostUnavailableError(Exception):
@@ -112,7 +112,7 @@ def parse_request(line: str) -> ClassRequest:
 
 
 def _explain_limit(problem: str) -> str:
-    """Explain which part of a command is out of range. *problem*: message of the message reader."""
+    """Explain which field of a command is out of range. *problem*: error text of `MessageReader`."""
     limit = _LIMIT_PATTERN.search(problem)
     if limit is None:
         return problem

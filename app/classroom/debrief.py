@@ -128,13 +128,13 @@ class ClassReview(Struct, frozen=True):
     mistakes: tuple[ClassMistake, ...]
     """Mistakes of the seats, most frequent first."""
     calibration: Calibration | None
-    """Calibration of confidence over all answers of all seats."""
+    """Stated confidence compared with the share of correct answers, over all questions of all seats."""
     marks: tuple[ClassMark, ...] = ()
     """Marks of the instructor, in order of time."""
     versions: Mapping[int, str] = field(default_factory=dict)
     """Seat -> program version. Seats that never reported a version are missing."""
     class_time_s: float | None = None
-    """Time of the last instruction to the class, in UTC seconds since 1970; None if unknown."""
+    """Date of the class: UTC time of its last instruction in seconds since 1970; None if unknown."""
 
 
 def read_seat_logs(
@@ -182,7 +182,9 @@ def review_seat(log: ClassSeatLog, pdf: bool, curve_s: float, language_code: str
     """Replay the run of a seat without the parts that an instructor has rewound, and review it.
 
     The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall time.
-    *language_code*: language of the texts, because a worker process does not know it.
+    *pdf*: True to build the debrief as PDF, too. *language_code*: language of the texts, because a worker
+    process
+    does not know it.
     """
     language.use_language(language_code)
     try:
@@ -319,7 +321,11 @@ def review_class(
     marks: tuple[ClassMark, ...] = (),
     class_time_s: float | None = None,
 ) -> ClassReview:
-    """Combine the reviews of all seats into the review of the class. Raises ValueError without seats."""
+    """Combine the reviews of all seats into the review of the class. Raises ValueError without seats.
+
+    *seat_logs*: logs of the seats. *seats*: their reviews. *marks*: times that the instructor has marked.
+    *class_time_s*: UTC time of the class in seconds since 1970.
+    """
     if not seat_logs:
         raise ValueError("a class without seats")
     first, reviews = seat_logs[0], tuple(seats)
@@ -418,7 +424,7 @@ def _is_action(input_: Input) -> bool:
 
 
 def _is_segment_of_input(segment: RunSegment, inputs: Sequence[Input]) -> bool:
-    """Return whether one of *inputs* caused the segment: the same line at the same tick."""
+    """Return whether one of *inputs* has the line and the tick of *segment*."""
     return any(
         segment.tick == seat_input.tick and segment.line == seat_input.line_without_time
         for seat_input in inputs

@@ -18,7 +18,7 @@ DIAL_STAGGER_INTERVAL_S: Final = 0.25
 
 
 class WrongHostError(Exception):
-    """Error for a program that responds at the address with a certificate that does not match the join code."""
+    """Error for a server whose certificate does not match the join code."""
 
 
 def build_connection(address: str) -> connect:

@@ -1,4 +1,4 @@
-"""Comparison of ways to teach: scores of a class before the lesson, after it and some weeks later, by group.
+"""Comparison of ways to teach by the scores of their groups: before the lesson, after it, and weeks later.
 
 Seats are assigned to groups at random when they join (`draw_groups` of a plan), so that groups differ only in
 the lesson. Every score results from a replay of the run. The comparison is a table with the number of people,
@@ -22,7 +22,7 @@ from app.export.csv_tables import format_csv_table
 from app.words.language import tr
 
 PERMUTATION_COUNT: Final = 10_000
-"""Number of random divisions in the permutation test. The probability is accurate to about 0.005. Assumed."""
+"""Number of random divisions in the permutation test. The p-value is accurate to about 0.005. Assumed."""
 PERMUTATION_SEED: Final = 1
 MEASURED_PARTS: Final = ("pre", "post", "retention")
 """Kinds of class parts whose scores are compared."""
@@ -44,7 +44,7 @@ class PersonScores(Struct, frozen=True):
 
     @property
     def gain(self) -> float | None:
-        """Return the difference of the second test from the first test in points, or None if a score is missing."""
+        """Return the score of the second test minus that of the first test, or None if one is missing."""
         return None if self.pre is None or self.post is None else self.post - self.pre
 
 
@@ -60,18 +60,17 @@ class GroupComparison(Struct, frozen=True):
     standardised: float | None
     """Difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without a variance."""
     p_value: float
-    """Share of random divisions into groups whose difference is at least as large as the actual one.
-
-    Both directions count.
-    """
+    """Share of random divisions with a difference of at least the actual size, in either direction."""
 
 
 def read_person_scores(
     lesson: Path, pre: Path, post: Path, retention: Path | None = None
 ) -> list[PersonScores]:
-    """Return the scores of all people with a group in *lesson*, matched by name across exported classes.
+    """Return the scores of people from exported classes: a lesson, and the tests before and after it.
 
-    Raises InvalidSeatLogError, also for altered files.
+    People without a group in *lesson* are omitted. The files are matched by name. Raises InvalidSeatLogError,
+    also
+    for altered files.
     """
     groups = {
         log_check.name: log_check.group for log_check in _read_unaltered_checks(lesson) if log_check.group
@@ -217,7 +216,7 @@ def _compare_measure(
 
 
 def _estimate_p_value(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """Return the share of random divisions into groups with at least the actual difference.
+    """Return the share of random divisions of the people that result in at least the actual difference.
 
     The actual division counts as one of them [Phipson and Smyth 2010].
     """

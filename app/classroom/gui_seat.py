@@ -1,4 +1,4 @@
-"""Seat whose run is played in the window: its inputs are recorded in the seat's log and sent to the host."""
+"""Class seat that a person plays in the window: its inputs are logged and sent to the host."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,7 +27,10 @@ from engine.verbs.input_lines import parse_input_line
 
 
 class GuiSeat:
-    """Seat of the window: the recorder of its run (app/host/recorder.py) and its connection to the host."""
+    """Seat that a person plays in the window. It records the run and owns the connection to the host.
+
+    The recorder is app/host/recorder.py.
+    """
 
     def __init__(
         self, origin: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
@@ -66,7 +69,7 @@ class GuiSeat:
 
     @property
     def has_run(self) -> bool:
-        """Return whether the run was prepared."""
+        """Return whether `prepare_run` has created the run."""
         return self._history is not None
 
     @property
@@ -76,7 +79,7 @@ class GuiSeat:
 
     @property
     def is_delivered(self) -> bool:
-        """Return whether the host has acknowledged the whole log. Without a connection, return True."""
+        """Return whether the host has acknowledged the whole log. Return True if it is not connected."""
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.entries)
 
     def change_phase(self, event: SeatEvent) -> None:
@@ -114,9 +117,9 @@ class GuiSeat:
         return self._history, inputs, tick
 
     def _answer_missed_instructions(self, welcome: SeatWelcome, tick: Tick) -> None:
-        """Log the instructions of *welcome* that are due from *tick* on, each at its own time.
+        """Log an answer to each instruction of *welcome* that is due at *tick* or later.
 
-        The run does not play this time.
+        The run skips this time. Each answer is logged at the time of its instruction.
         """
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:
@@ -136,7 +139,10 @@ class GuiSeat:
         return self._history, [parse_input_line(act.line, act.tick) for act in acts]
 
     def finish_rewind(self, number: int) -> None:
-        """Log that the rewind of instruction *number* is complete, after `rewind` and the replay of its inputs."""
+        """Log that the rewind of instruction *number* is complete.
+
+        Call this method after `rewind`, when the new run has repeated its inputs.
+        """
         drill = self._drill
         self.link.tick = drill.tick
         self._append_entry(drill.tick, REWIND_LINE, drill.compute_state_hash(), number)
@@ -185,9 +191,9 @@ class GuiSeat:
     # --- the instructor
 
     def apply_inject(self, number: int, line: str, apply_line: Callable[[str], bool]) -> None:
-        """Apply the inject *line* by *apply_line* and log it. A refused inject is also logged.
+        """Apply the inject *line* with *apply_line*, and log it as the answer to instruction *number*.
 
-        A replay refuses it, too.
+        A refused inject is also logged, because a replay refuses it, too.
         """
         self._instruction = (number, line)
         try:
@@ -198,7 +204,7 @@ class GuiSeat:
             self._append_entry(self._drill.tick, line, self._drill.compute_state_hash(), number)
 
     def record_message_shown(self, number: int) -> None:
-        """Log that a message was shown."""
+        """Log that the message of instruction *number* was shown."""
         self._append_entry(self._drill.tick, "", "", number)
 
     def report_frozen(self, frozen: bool) -> None:

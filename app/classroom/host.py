@@ -1,4 +1,6 @@
-"""Host of a class: it receives the log of every seat, stores it before it acknowledges it, and replays it. No Qt.
+"""Host of a class: it receives, stores, acknowledges and replays the log of every seat. No Qt.
+
+An entry is acknowledged only after it was stored.
 
 This code runs in one event loop. A thread writes to the database, and worker processes replay the runs.
 """
@@ -383,7 +385,7 @@ class ClassHost:
         await broadcast(send_to_seat(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _change_pace(self, message: requests.PaceRequest) -> None:
-        """Store a change of limits, speed, part or time, and then send it to seats. Raises RequestRefusedError."""
+        """Store the changes that *message* requires, then send them to seats. Raises RequestRefusedError."""
         addressed_seats = (
             select_seats(message, self._seats)
             if isinstance(message, requests.SeatTarget)
@@ -458,7 +460,10 @@ class ClassHost:
         seat.taken = enabled
 
     async def _set_mark(self, request: requests.SetMark) -> None:
-        """Set a mark at the requested time, or else at the current time. Raises RequestRefusedError."""
+        """Mark the requested time for the instructor, or the current time if none is given.
+
+        Raises RequestRefusedError.
+        """
         seats = select_seats(request, self._seats)
         now_tick = self.pace.get_class_tick(seats) if request.seat is None else seats[0].tick
         tick = now_tick if request.tick is None else request.tick

@@ -1,8 +1,7 @@
 """Connection of a seat to its host, in its own thread.
 
 It reconnects after every failure and sends missing entries. Without a network, the connection itself creates
-the
-welcome message of the host, and the log is handed in as a file.
+the welcome message of the host, and the person hands in the log as a file.
 """
 
 import asyncio
@@ -42,10 +41,13 @@ RECONNECT_INTERVALS_S: Final = (0.2, 3.0)
 POSITION_INTERVAL_S: Final = 2.0
 """Maximum wall time between two reports of the run's position."""
 ACKNOWLEDGE_TIMEOUT_S: Final = 4.0
-"""Wall time within which a host must acknowledge a message. It detects a cut connection. Assumed."""
+"""Wall time without an acknowledgment after which the connection to a host counts as cut. Assumed."""
 ACTIONS_PER_MESSAGE_MAX: Final = 100
 MESSAGE_LINES_LENGTH_MAX: Final = 100_000
-"""Maximum number of characters of actions per message. A longer action is sent in a message of its own."""
+"""Maximum total length of the input lines in one message, in characters.
+
+A longer input line is sent in a message of its own.
+"""
 VERSION_MISMATCH_TEXT: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
@@ -54,10 +56,10 @@ IncomingMessage = TypeVar("IncomingMessage", bound=WireMessage)
 
 
 class HostConnection(threading.Thread, Generic[IncomingMessage]):
-    """Connection to a host in its own thread. It reconnects after every failure and queues messages in `incoming`.
+    """Connection to a host, in its own thread. It reconnects after every failure.
 
-    Subclasses for a class and for a team implement `_exchange_messages`, which sends requests and processes
-    messages.
+    Received messages are queued in `incoming`. `SeatConnection` and `TeamConnection` implement
+    `_exchange_messages`, which sends requests and processes messages.
     """
 
     def __init__(self, invitation: Invitation | None) -> None:

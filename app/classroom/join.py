@@ -63,8 +63,15 @@ def play_in_class_seat(
 ) -> ParticipationResult:
     """Play a seat of the class from its start or its last position.
 
-    *origin*: invitation to a class, or an assignment to play without a network. Raises JoinFailedError,
-    InvalidSeatLogError.
+    Args:
+        origin: invitation to a class, or an assignment to play without a network.
+        name: name of the participant.
+        player: function that plays the run.
+        speed: simulated seconds per second; None without a pace.
+        show_message: function that receives messages of the instructor.
+        consent: True if the instructor may observe the seat.
+
+    Raises JoinFailedError, InvalidSeatLogError.
     """
     seat_log = SeatLog(get_seat_folder(origin), name)
     try:

@@ -115,7 +115,7 @@ class LessonPlan(PlanSection):
     until: Duration | None = None
     """Time at which every seat stops until the instructor extends the limit."""
     late: Literal["start", "class"] = "start"
-    """Start of the run of a seat that joins late: "start" for 0:00, "class" for the current time of the class."""
+    """Start time of a late seat's run: "start" for 0:00, "class" for the current time of the class."""
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Speed of the class clock in simulated seconds per second; None if each seat has its own pace."""
     groups: Annotated[tuple[GroupMembers, ...], Field(strict=False, alias="group", max_length=200)] = ()

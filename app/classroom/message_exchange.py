@@ -1,4 +1,4 @@
-"""Exchange of messages over one connection of a class host, with the reasons to refuse a connection."""
+"""Messages over the connections of a class host: sending, receiving, broadcasting, and refusing."""
 
 import asyncio
 import time

@@ -36,7 +36,7 @@ def is_same_name(name: str, entered: str) -> bool:
 
 
 def clean_text(text: str) -> str:
-    """Replace line breaks, control characters and direction characters in a text from a seat by spaces."""
+    """Replace every unprintable character in a seat's text, such as a line break, by a space."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 

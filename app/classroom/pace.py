@@ -184,11 +184,11 @@ class ClassPace:
     def plan_changes(
         self, message: requests.PaceRequest, all_seats: Sequence[PacedSeat]
     ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
-        """Return the column changes of the class, and those of seats, that *message* requires.
+        """Return the new column values of the class, and those of seats, that *message* requires.
 
-        Each item of the list contains changes and the seats to which they apply. Raises ValueError with the
-        reason
-        for an impossible change.
+        Each item of the list contains column values and the seats to which they apply. Raises ValueError with
+        the
+        reason for an impossible change.
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))

@@ -85,9 +85,9 @@ class PeerHosts:
         return now_observed ^ before
 
     async def monitor_hosts(self, on_seat_lost: Callable[[SeatState], object]) -> None:
-        """Announce this host repeatedly, and detect lost hosts.
+        """Announce this host repeatedly, and detect hosts that have been silent for too long.
 
-        A host that stays silent is lost. *on_seat_lost* is called for each of its seats.
+        *on_seat_lost* is called for each seat of such a host.
         """
         while True:
             self.send_status()

@@ -1,4 +1,4 @@
-"""Players of a seat without a window: a file of input lines, the reference solution, or typed lines."""
+"""Players for seats without a window: for a file of input lines, the reference solution, or typed lines."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -47,8 +47,9 @@ def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None
 def play_reference(run: SeatRun, input_count: int) -> None:
     """Play the remaining steps of the reference solution, then advance to the end of the run.
 
-    An exam seat receives no solution. Therefore the local drill with the same name provides it. Raises
-    SolutionNotFoundError.
+    *input_count*: number of steps that were played before. An exam seat receives no solution. Therefore the
+    local
+    drill with the same name provides it. Raises SolutionNotFoundError.
     """
     drill = run.drill
     steps = drill.scenario.solution

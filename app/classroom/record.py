@@ -56,7 +56,7 @@ MIGRATION_LOCK_NUMBER: Final = 7443
 
 
 SQLITE_AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
-"""Declaration of an automatic key in SQLite. PostgreSQL needs another type."""
+"""Column declaration of an auto-increment key in SQLite. PostgreSQL needs another declaration."""
 
 DATABASE_SYSTEMS: Final = ("sqlite", "postgresql")
 """Database systems that can store a class."""
@@ -130,7 +130,7 @@ class ClassRecord:
 
     @property
     def _part(self) -> ColumnElement[int]:
-        """SQL expression of the part number to which the methods refer."""
+        """SQL expression: number of the part that the methods read and change."""
         return literal(self._selected_part_id) if self._selected_part_id is not None else _CURRENT_PART_ID
 
     def read_class(self) -> ClassPart | None:

@@ -1,4 +1,4 @@
-"""Verification of a class's runs by replay: distribution of log entries to worker processes, and their results."""
+"""Verification of a class's runs: worker processes replay the log entries and return verdicts."""
 
 import asyncio
 import logging
@@ -21,12 +21,12 @@ SEATS_PER_BATCH: Final = 50
 """Maximum number of seats whose entries are sent to a worker in one batch."""
 
 CRASHES_MAX: Final = 2
-"""Number of worker crashes on the run of one seat after which the run is abandoned."""
+"""Number of worker crashes during the replay of one seat after which its run is abandoned."""
 
 IDLE_TIME_FACTOR: Final = 4.0
-"""Idle time of a worker after it computed the value of a seat, as a multiple of the computing time.
+"""Idle time of a worker after an evaluation of a seat, as a multiple of the computing time.
 
-Other processes also need the processor. Assumed.
+An evaluation computes the reachable points. Other processes also need the processor. Assumed.
 """
 
 
@@ -149,7 +149,7 @@ class ReplayVerifier:
             logger.exception("seat %d", number)
 
     async def _evaluate_seats(self, worker: int, has_new_entries: asyncio.Event) -> None:
-        """Compute the values of seats one after another, while no new entries wait for verification."""
+        """Compute the reachable points of one seat after another, while no new entries are waiting."""
         loop, unweighed = asyncio.get_running_loop(), self._unevaluated[worker]
         while unweighed and not has_new_entries.is_set():
             number, start_s = next(iter(unweighed)), loop.time()

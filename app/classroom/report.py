@@ -42,7 +42,10 @@ from engine.model import Tick
 DIVERGENCES_SHOWN_MAX: Final = 10
 MISTAKES_SHOWN_MAX: Final = 15
 LOSSES_SHOWN_MAX: Final = 3
-"""Maximum number of a seat's losses of reachable points on the class page. The tables contain all losses."""
+"""Maximum number of losses of reachable points that the class page lists per seat.
+
+The tables contain all losses.
+"""
 
 CHART_WIDTH: Final = 760
 CHART_LEFT: Final = 160
@@ -110,7 +113,7 @@ def build_class_page(review: ClassReview, links: bool = True) -> str:
 
 
 def draw_class_chart(review: ClassReview) -> str:
-    """Return an SVG with a dot per seat for points, downtime and lost transactions.
+    """Return an SVG with three rows of dots, one dot per seat: points, downtime and lost transactions.
 
     Vertical lines show the median, the reference solution and par.
     """
@@ -294,7 +297,7 @@ def _format_console_time(tick: Tick) -> str:
 
 
 def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
-    """Yield the section with the value of each seat over time, and with the causes of its losses."""
+    """Yield the section with the reachable points of each seat over time, and the causes of their loss."""
     accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if not accounts:
         return
@@ -399,7 +402,7 @@ def _format_confidence(calibration: Calibration | None) -> Iterator[str]:
 
 
 def _format_reflections(review: ClassReview) -> Iterator[str]:
-    """Yield the section with the people's reflections, next to the points that they did not know yet."""
+    """Yield the section with people's reflections, written before they saw the points, and the points."""
     rows = [
         (
             seat.number,

@@ -132,7 +132,10 @@ def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 
 
 def read_handout(file: Path) -> SeatAssignment:
-    """Read the assignment for seats without a network from a file of `format_handout`. Raises InvalidSeatLogError."""
+    """Read the assignment from a file that `format_handout` has created for seats without a network.
+
+    Raises InvalidSeatLogError.
+    """
     try:
         assignment, acts = parse_log(read_bytes(file, LOG_BYTES_MAX), str(file))
     except UnreadableFileError as problem:
@@ -165,16 +168,17 @@ def _parse_json_line(line: bytes) -> object:
 def get_seat_folder(origin: Invitation | SeatAssignment) -> Path:
     """Return the folder in which this computer stores its seats of a class.
 
-    Its name is the fingerprint of the host, or the digest of an assignment without a host.
+    The folder is named after the host's fingerprint. Without a host, it is named after the digest of the
+    assignment.
     """
     key = origin.digest[:16] if isinstance(origin, SeatAssignment) else origin.fingerprint.lower()
     return get_profile_folder() / "classes" / key
 
 
 def shorten_file_stem(stem: str) -> str:
-    """Return *stem*, or its hash if the name of a file would be too long.
+    """Return *stem*, or its hash if the file name would be too long.
 
-    A name of 60 characters has up to 480 bytes after its conversion.
+    A person's name of 60 characters may become a file name of 480 bytes.
     """
     return stem if len(stem.encode()) <= FILE_STEM_BYTES_MAX else hashlib.sha256(stem.encode()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""State machine of a seat. One phase determines recording, connection and desk. No Qt.
+"""State machine of a seat: its phase shows whether inputs are recorded and a host is connected. No Qt.
 
 Every label of the window derives from the phase, so that no label can contradict the log.
 """

@@ -40,7 +40,7 @@ from engine.localization import build_message
 from engine.model import Tick
 
 POSITION_ENTRY_TICKS: Final = 10 * TICKS_PER_S
-"""Ticks between two log entries that only report the position. It limits the age of the shown position.
+"""Ticks between two log entries that only report the position, so that the host shows a recent position.
 
 Assumed.
 """

@@ -20,9 +20,9 @@ OMITTED_KEYS: Final = ("solution", "hint", "facilitator", "source", "fidelity", 
 """Tables and keys of a scenario that a run does not need."""
 HIDDEN_TEXT: Final = "-"
 RUBRIC_KIND_BY_TABLE: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
-"""Table -> kind of the rubric item that gives points for it.
+"""Table of a scenario -> kind of the rubric item that gives points for this table.
 
-A rubric may only contain kinds of existing tables.
+A rubric item of a kind is invalid in a scenario without the corresponding table.
 """
 
 

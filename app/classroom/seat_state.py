@@ -16,7 +16,7 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
 REPORTED_SCORE_STEP: Final = 2.0
-"""Minimum change of the value that is reported, in points.
+"""Minimum change of the reachable points that the value curve shows as a separate step.
 
 Smaller changes are invisible on the class dashboard. Assumed.
 """

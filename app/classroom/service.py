@@ -130,7 +130,7 @@ def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -
 
 
 def _draw_seed(scenario: Scenario) -> int:
-    """Draw a random seed whose variant is usable, so that nobody can rehearse a test."""
+    """Draw a random seed that gives a valid variant of the drill, so that nobody can rehearse a test."""
     for _ in range(SEED_DRAWS_MAX):
         seed = draw_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
@@ -344,7 +344,7 @@ def build_server(
 ) -> _StoppableServer:
     """Build a server for *app* over TLS. *certificate_pem* and *key* are in PEM format.
 
-    *port* is informed about connections that have joined.
+    *port*: listening socket, which is informed about connections that have joined.
     """
     context = tls_certificate.create_server_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
@@ -373,7 +373,10 @@ def build_server(
 
 
 class _Connection(WebSocketsSansIOProtocol):
-    """Connection that can be shut down although it is already closing. uvicorn 0.54 raises an error for it."""
+    """Connection that can be shut down while it is already closing.
+
+    In this case, the base class of uvicorn 0.54 raises an error.
+    """
 
     port: ClassPort | None = None
     heard_s = 0.0
@@ -411,7 +414,7 @@ class _StoppableServer(uvicorn.Server):
 
 
 def open_listening_socket(listen: str | None, previous_address: str) -> socket.socket:
-    """Return a socket that listens on *listen*. Without *listen*, use *previous_address*, where the class was before.
+    """Return a socket that listens on *listen*. Without *listen*, use the *previous_address* of the class.
 
     Raises ListenAddressError.
     """

@@ -27,7 +27,7 @@ STUCK_AFTER_S: Final = 120.0
 FINISH_LINE: Final = "finish"
 """Input line that ends a run."""
 FORBIDDEN_VERBS: Final = frozenset({"rewind"})
-"""Verbs that a class refuses, because they reset the clock."""
+"""First words of input lines that a class refuses, because they reset the clock."""
 
 
 FAILURES_MAX: Final = 3
@@ -133,7 +133,7 @@ class LogReplay:
             self._record_divergence(entry, "another state")
 
     def _play_unaided(self, entry: LogEntry) -> Iterator[None]:
-        """Play *entry* in the copy of the run without the instructor's help.
+        """Play *entry* in the copy of the run that omits the instructor's helpful inputs.
 
         If the copy cannot be played further, it reaches no more goals.
         """
@@ -186,7 +186,7 @@ class LogReplay:
     def _replay(self, log: Iterable[LogEntry]) -> Generator[None, None, LogReplay]:
         """Replay the entries of *log* in a new run.
 
-        The run may use only the rest of the budget of processor time and errors.
+        The new run gets the rest of the budget: processor time and number of errors.
         """
         before = LogReplay(
             self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill, self._budget
@@ -282,7 +282,7 @@ def is_instructor_input(entry: LogEntry) -> bool:
 
 
 def is_exercise_input(line: str) -> bool:
-    """Return True if *line* belongs to the exercise, like a fault or a load, and does not help the trainee."""
+    """Return True if *line* is a fault, a load or a remark, which does not help to reach goals."""
     verb = VERBS.get(line.split(maxsplit=1)[0].lower())
     return verb is not None and verb.group in ("fault", "load", "remark")
 

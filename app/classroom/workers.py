@@ -36,9 +36,9 @@ STUCK_CHECK_INTERVAL_S: Final = 1.0
 TIME_SLICE_S: Final = 1.0
 """Processor time after which a run yields to other seats of its worker. Assumed."""
 EVALUATION_TIMEOUT_S: Final = 10.0
-"""Processor time after which the evaluation of a run is abandoned, such as a run with an endless batch.
+"""Processor time after which a worker stops computing the reachable points of a run.
 
-Assumed.
+An endless batch can be the reason. Assumed.
 """
 
 _is_playing = False
@@ -46,7 +46,7 @@ _is_playing = False
 _replays: dict[int, QueuedReplay] = {}
 """Seat -> its replay so far, in a worker. A replay needs about 100 kB."""
 _unevaluable_seats: set[int] = set()
-"""Seats whose evaluation was abandoned, in a worker."""
+"""Seats of a worker for which computing the reachable points took too long."""
 _initial_replay: LogReplay | None = None
 """Replay at the start of the run, in a worker. All other replays are forked from it."""
 

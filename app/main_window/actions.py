@@ -15,7 +15,7 @@ from app.words.language import mark, tr
 from engine.overrides import override
 
 ACTION_GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
-"""First parts of the names of the window's actions. Other groups of `app.widgets.keys` belong to single views."""
+"""Name prefixes of the window's actions. Other prefixes in `app.widgets.keys` belong to single views."""
 DESK_ACTIONS: Final = {
     "drill.restart",
     "drill.hint",
@@ -25,7 +25,7 @@ DESK_ACTIONS: Final = {
     "view.say",
     "view.zoom",
 } | {f"view.{name}" for name in docks.DOCK_NAMES}
-"""Actions that only work during a drill, in addition to all actions on time and faults."""
+"""Actions that only work while a drill is on screen, in addition to all time and fault actions."""
 ICON_BY_ACTION: Final = {
     "drill.open": "home",
     "drill.restart": "retry",
@@ -177,10 +177,9 @@ MENUS: Final[Mapping[str, tuple[MenuEntry, ...]]] = {
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip
-"""Title of a menu -> its entries.
+"""Title of a menu -> its entries. `FaultMenu` adds the entries of the Faults menu.
 
-The desk adds the entries of the fault menu. Every menu fits a screen that is 768 pixels high at 150% text
-size.
+Every menu fits a screen that is 768 pixels high at 150% text size.
 """
 
 

@@ -74,7 +74,7 @@ class AppearanceSettings(QObject):
         self._check_menu_entry("layout", self.layout)
 
     def fill_menu(self, menu: QMenu) -> None:
-        """Add the submenus of theme, language, staged failovers and motion to *menu*."""
+        """Add the submenus for theme, language and failover display, and the motion entry, to *menu*."""
         self._add_choices(menu, "theme", tr("&Theme"), THEME_CHOICES, self.set_theme)
         self._add_choices(menu, "language", tr("Lan&guage"), LANGUAGE_CHOICES, self.set_language)
         self._add_choices(
@@ -128,7 +128,7 @@ class AppearanceSettings(QObject):
         self.message_ready.emit(tr("The language changes at the next start of Mirrordrill."))
 
     def set_failover_staging(self, choice: str) -> None:
-        """Set and store when failovers are staged."""
+        """Set and store when failovers are shown phase by phase: always, when presenting, or never."""
         self._store.set(settings.FAILOVER_STAGING, choice)
         self._check_menu_entry("moment", choice)
 

@@ -335,7 +335,7 @@ class WindowAssembler(QObject):
         )
 
     def _map_run_actions(self) -> dict[str, Callable[[], object]]:
-        """Return the actions of runs: name of an action -> function."""
+        """Return the functions that open, edit and control drills: name of an action -> function."""
         return {
             "drill.open": self._navigation.show_home,
             "drill.open_file": self._files.choose_file,
@@ -357,7 +357,7 @@ class WindowAssembler(QObject):
         }
 
     def _map_time_actions(self) -> dict[str, Callable[[], object]]:
-        """Return the actions of the clock and the timeline: name of an action -> function."""
+        """Return the functions that control the clock and the timeline: name of an action -> function."""
         session, replay = self._session, self._replay
         return {
             "time.play": session.toggle_clock,
@@ -401,7 +401,7 @@ class WindowAssembler(QObject):
         }
 
     def _map_help_actions(self) -> dict[str, Callable[[], object]]:
-        """Return the actions of the Help menu: name of an action -> function."""
+        """Return the functions of the Help menu: name of an action -> function."""
         return {
             "help.here": self._help.show_help,
             "help.palette": self._commands.open,
@@ -565,7 +565,7 @@ class WindowAssembler(QObject):
             self._classes.stop()
 
     def _get_client_ports(self) -> SqlClientPorts:
-        """Return the client ports, created on first use because few starts need them."""
+        """Return the ports for SQL clients, created on first use because few starts need them."""
         if self._ports is None:
             from app.main_window.sql_clients import SqlClientPorts
 

@@ -400,7 +400,7 @@ class ClassController(QObject):
             self._show_on_dashboard(tr("Saved {file}. Open it in a browser to print it.").format(file=file))
 
     def _export_seat_file(self, file: Path) -> None:
-        """Save the file from which seats without a network start."""
+        """Save the file that lets seats start without a network."""
         try:
             with closing(ClassRecord(str(self._database), create=False)) as record:
                 atomic_write.write_atomically(file, class_files.build_handout(record))
@@ -508,7 +508,7 @@ class ClassController(QObject):
             self._dialog.show_progress(text)
 
     def _on_joined(self) -> None:
-        """React to the host's welcome, after which the drill is on screen."""
+        """Close the join dialog, because the host has admitted the seat."""
         dialog, self._dialog = self._dialog, None
         if dialog is not None:
             dialog.accept()

@@ -37,7 +37,7 @@ class ConfirmationText(Struct, frozen=True):
     cancel_label: str
     """Label of the button that cancels."""
     third_label: str = ""
-    """Label of a third button, which loses no data; empty if there is none."""
+    """Label of a third button, for an answer that loses no data; empty if there is none."""
 
 
 CONFIRMATION_TEXTS: Final = {

@@ -112,7 +112,7 @@ class DebriefController(WindowPart):
     drill_wanted = Signal(str)
     """Signal: name of the next drill to play."""
     lessons_wanted = Signal(object, object)
-    """Signal: the `DebriefModel` of the run, and its lessons to practice."""
+    """Signal: the `DebriefModel` of the run, and its mistakes to practice."""
 
     def __init__(
         self, shared: SharedParts, page: DebriefView, navigation: PageNavigation, gate: QuarantineGate
@@ -161,7 +161,7 @@ class DebriefController(WindowPart):
 
     @property
     def drill(self) -> Drill | None:
-        """Replayed run of the page; None if this version cannot replay it."""
+        """Replayed run that the debrief page shows; None if this version cannot replay it."""
         return self._drill
 
     # --- run on screen --------------------------------------------------------------------------------------
@@ -376,7 +376,10 @@ class DebriefController(WindowPart):
     def _analyze_regret(
         self, drill: Drill, review: Review, effort: int
     ) -> CooperativeTask[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
-        """Compute the regret analysis of the run, and for each lesson a continuation that a person can apply."""
+        """Compute the regret analysis of the run, and its mistakes.
+
+        Each mistake has a better continuation, at times at which a person can apply it.
+        """
         plans = list(par_certificates.load_certified_plans(drill))
         if effort > SEARCH_PLANS_MAX and self._regret_analysis is not None:
             # known plans contain the run's own inputs, such as injected faults, which must not be repeated
@@ -399,7 +402,7 @@ class DebriefController(WindowPart):
         return regret_analysis, tuple(lessons)
 
     def _exclude_instructor_end(self, regret_analysis: RegretAnalysis) -> RegretAnalysis:
-        """Return the analysis without the end of the run, if the instructor of a class ended the run."""
+        """Return the analysis without the input that ended the run, if the instructor of a class ended it."""
         is_foreign = self._report is not None and self._report["ended_by"] == ENDED_BY_INSTRUCTOR
         return exclude_finish(regret_analysis) if is_foreign else regret_analysis
 

@@ -58,7 +58,7 @@ LEFT_AREA_SHARE_MAX: Final = 0.3
 RESIZE_JUMP_MIN_PX: Final = 100
 """Minimum change of the desk's size that means a maximized or restored window, not a dragged edge."""
 FONT_REFRESH_FACTOR: Final = 1.0005
-"""Factor of a dock's font size. It forces a new layout without a visible change."""
+"""Factor that changes the font size of a dock invisibly, so that Qt computes a new layout."""
 TURN_TAKING_DATABASES_MIN: Final = 20
 """Minimum number of databases for which views update in turns at high speed, each five times a second.
 
@@ -89,9 +89,8 @@ class Desk(QMainWindow):
 
     A view is created when it is first visible or needed, because most runs show half of the views. The desk
     is
-    already in the window when a view is added to it. Otherwise, Qt would visit all widgets of the desk at
-    each of
-    the four steps from view to window.
+    placed in the window before views are added. Otherwise, Qt would visit all widgets of the desk four times
+    per view.
     """
 
     narrow_changed = Signal()
@@ -258,7 +257,7 @@ class Desk(QMainWindow):
                 self.show_world(self._world)
 
     def _update_next_view(self, visible_views: list[DeskView], world: World) -> None:
-        """Update the next part of an incremental view, or the next view."""
+        """Update the next part of a view that is updated in parts. If it is complete, update the next view."""
         if next(self._parts, self) is None:
             return
         self._next_view_index = (self._next_view_index + 1) % len(visible_views)
@@ -430,7 +429,10 @@ class Desk(QMainWindow):
         self.resizeDocks([by_name[n] for n, _ in high], heights, Qt.Orientation.Vertical)
 
     def _find_group_dock(self, area: Qt.DockWidgetArea, group: int) -> str | None:
-        """Return the dock whose size applies to all tabs of a group, or None."""
+        """Return the name of the first open dock of a group, or None.
+
+        The size of this dock applies to all tabs of the group.
+        """
         return next(
             (
                 dock.name

@@ -18,7 +18,7 @@ from engine.localization import build_message
 CHECK_COMMAND_ARGUMENTS: Final = ["-m", "app", "doctor", "--lines"]
 """Arguments of the Python interpreter that runs the installation check (`mirrordrill doctor`)."""
 KILL_TIMEOUT_MS: Final = 2_000
-"""Time limit for the end of a canceled check."""
+"""Maximum time to wait until the killed process of a canceled check has ended."""
 
 
 class InstallationCheckController(WindowPart):

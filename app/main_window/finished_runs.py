@@ -133,7 +133,7 @@ class BranchController(WindowPart):
 
     @show_busy_cursor()
     def show_branches(self) -> None:
-        """Open the page. The clock is paused while the page is open."""
+        """Open the page with the branches. The clock is paused while the page is open."""
         tree = self._play.branches
         if tree is None:
             self._notice.show_info(tr("Branches belong to a run. Open a run first."))

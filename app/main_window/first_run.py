@@ -115,7 +115,7 @@ class IntroductionController(WindowPart):
     # --- the failover ---------------------------------------------------------------------------------------
 
     def _check_time(self) -> None:
-        """Slow down and apply the power failure of the introduction when its time has come."""
+        """Slow the clock and apply the power failure of the introduction when it is due."""
         drill = self._drill
         if drill is None or self._session.live_drill is not drill or drill.finished:
             return

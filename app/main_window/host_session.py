@@ -1,4 +1,4 @@
-"""Host of a run in a Qt window: a timer runs its frames, and its notifications become Qt signals."""
+"""Host of a run in a Qt window: a timer advances the run frame by frame, and Qt signals report its changes."""
 
 import time
 from collections.abc import Callable
@@ -15,7 +15,7 @@ FRAME_INTERVAL_MS: Final = 16
 
 
 class HostSession(QObject):
-    """Host of a run in the window's event loop. A timer runs its frames.
+    """Host of a run in the window's event loop. A timer advances the run frame by frame.
 
     Each Qt signal repeats the signal of `RunHost` with the same name.
     """

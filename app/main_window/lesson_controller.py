@@ -17,7 +17,10 @@ from engine.inputs import Input
 
 
 class LessonController(WindowPart):
-    """Controller of the lessons of one run. Nothing is recorded or scored."""
+    """Controller of practice after a run: the user tries a better action for each mistake.
+
+    Nothing is recorded or scored.
+    """
 
     def __init__(self, shared: SharedParts, page: DeskPage, debrief_controller: DebriefController) -> None:
         super().__init__(shared)
@@ -41,7 +44,7 @@ class LessonController(WindowPart):
     # --- lessons --------------------------------------------------------------------------------------------
 
     def start(self, model: DebriefModel, lessons: tuple[RunSegment, ...]) -> None:
-        """Start with the first of *lessons*."""
+        """Start to practice with the first of *lessons*, the mistakes of the run in *model*."""
         self._model, self._lessons = model, lessons
         self._show_lesson(0)
 

@@ -101,7 +101,7 @@ class ScenarioLibrary:
             self.problems.append(str(problem))
 
     def _load_begun_scenarios(self) -> frozenset[str]:
-        """Load the names of the scenarios of which a run was ever started."""
+        """Load the names of all scenarios that the learner has ever started."""
         try:
             return self._profile.list_started_scenarios() if self._profile is not None else frozenset()
         except StorageError as problem:

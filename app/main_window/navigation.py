@@ -16,7 +16,7 @@ from app.words.language import tr
 
 
 class StartPageController(WindowPart):
-    """Controller of the start page, which shows the data of the library."""
+    """Controller of the start page, which shows the data of `ScenarioLibrary`."""
 
     def __init__(self, shared: SharedParts, view: StartPageView) -> None:
         super().__init__(shared)

@@ -27,7 +27,10 @@ from engine.model import World
 
 
 def list_action_targets(world: World, open_database: str = "") -> list[tuple[str, list[ActionTarget]]]:
-    """Return all objects that have actions, by kind. If there are many databases, return only *open_database*."""
+    """Return all objects that have actions, by kind.
+
+    If there are many databases, *open_database* is the only database in the result.
+    """
     servers = [ActionTarget("server", (name,)) for name in world.instances]
     names = list(world.instances)
     links = [ActionTarget("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
@@ -87,7 +90,7 @@ PaletteGroup = tuple[str, list[QAction]]
 
 
 class PaletteController(WindowPart):
-    """Command palette with its entries."""
+    """Controller that fills the command palette and opens it."""
 
     def __init__(
         self,

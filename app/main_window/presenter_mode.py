@@ -179,7 +179,7 @@ class TopologyNoteStore(WindowPart):
         pages.currentChanged.connect(lambda _: self.save_notes())
 
     def _show_notes(self, drill: Drill) -> None:
-        """Show the notes of the drill's scenario, and clear spotlights of another scenario."""
+        """Show the notes of the drill's scenario, and clear all spotlights."""
         self._scenario = drill.scenario.name
         self._topology.show_notes(_read_notes(self._store).get(self._scenario, []))
         self._topology.highlight_only(())

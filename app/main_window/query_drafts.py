@@ -103,7 +103,7 @@ class QueryDraftStore(WindowPart):
 
     @property
     def _tree_run_id(self) -> int:
-        """Return the ID of the first run in the tree of branches to which the windows belong.
+        """Return the ID of the run from which all branches that share these query windows descend.
 
         0 for an unrecorded run.
         """

@@ -1,4 +1,4 @@
-"""Recorders that store the run of the window in the learner's profile."""
+"""Recorders that store the run that is played in the window in the learner's profile."""
 
 import hashlib
 import json

@@ -128,7 +128,7 @@ SCRUB_INTERVAL_MS: Final = 40
 """Minimum interval between two times that are shown while the user drags the timeline."""
 
 MARK_TOLERANCE_S: Final = 0.005
-"""Maximum distance at which a mark of the timeline counts as the time on screen. It is half a tick."""
+"""Maximum distance at which a timeline mark and the shown time count as equal: half a tick."""
 
 
 class ReplayController(WindowPart):

@@ -1,4 +1,4 @@
-"""Life cycle of runs in session and profile: start, resume, rewind, branch and watch."""
+"""Life cycle of the window's runs: start, resume, rewind, branch, watch, and storage in the profile."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -93,7 +93,7 @@ class RunController(QObject):
 
     @property
     def first_run_id(self) -> RunId | None:
-        """ID of the first run of the tree, from which all its other runs branched; None if it is not recorded."""
+        """ID of the run from which all branches of the current run descend; None if it is not recorded."""
         tree = self.branches
         return self._runs.get(tree.list_names()[0]) if tree is not None else None
 
@@ -134,7 +134,7 @@ class RunController(QObject):
     def begin_run(self, scenario: Scenario, mode: str, seed: int | None = None) -> None:
         """Start a run of *scenario*.
 
-        *seed*: None to let `choose_seed` select it. An equal seed repeats the values of a run.
+        *seed*: None to let `choose_seed` select it. The same seed results in the same random values.
         """
         self.leave_run()
         history = History(
@@ -382,7 +382,7 @@ class RunController(QObject):
         )
 
     def record_practice(self) -> None:
-        """Record the practice of a lesson from the current time on, as a separate run."""
+        """Record the practice of a mistake as a separate run, from the current time on."""
         history = self._session.history
         if history is None or not self.is_practicing:
             return

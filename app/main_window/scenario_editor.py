@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class ScenarioSaver(WindowPart):
-    """Saver of scenarios. It asks for a file, and accepts saved files as known."""
+    """Saver of scenarios. It asks for a file, and accepts saved files, so that they open without a review."""
 
     def __init__(self, shared: SharedParts, gate: QuarantineGate) -> None:
         super().__init__(shared)
@@ -65,7 +65,7 @@ class ScenarioSaver(WindowPart):
         return None
 
     def write_file(self, file: Path, text: str) -> bool:
-        """Write *text* to *file* atomically, and accept it as known.
+        """Write *text* to *file* atomically, and accept it, so that it opens without a review.
 
         On failure, report the reason and return False.
         """

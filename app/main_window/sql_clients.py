@@ -195,10 +195,7 @@ class SqlClientPorts(WindowPart):
 
 
 def _read_client_input(event: Event) -> ClientInput | None:
-    """Convert an event to a list entry about a client, or return None for other events.
-
-    Error results are included.
-    """
+    """Convert an event of a SQL client to a list entry: an input or an error. Return None for other events."""
     match event.data:
         case SessionData(window=name, what=session_kind) if DRIVER_WINDOW_MARKER in name:
             return ClientInput(event.t_s, name, event.text, failed=session_kind in ("refused", "lost"))

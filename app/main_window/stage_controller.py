@@ -1,4 +1,4 @@
-"""Staged failover: slow motion during a failover, its replay at any time, and the return to the desk."""
+"""Control of the stage: a failover in slow motion, its replay at any time, and the return to the desk."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from engine.events import AvailabilityData, Event, FailoverData
 from engine.model import Failover, Tick
 
 FILM_SIZE_PX: Final = QSize(1280, 620)
-"""Size of the film in pixels: half a slide. Our choice."""
+"""Width and height of an exported film in pixels: half a presentation slide. Our choice."""
 FILM_FRAME_S: Final = 0.1
 RESULT_DISPLAY_S: Final = 4.0
 """Seconds for which the result stays on screen before the film repeats."""
@@ -157,18 +157,24 @@ def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool)
 TYPING_TIMEOUT_S: Final = 3.0
 """Time after a key press during which the person counts as typing. The stage then takes no focus. Our choice."""
 STAGE_WAIT_MAX_S: Final = 30.0
-"""Simulated time after which the stage no longer waits for a failover or for the clients. Our choice."""
+"""Simulated time after which the stage no longer waits for a failover, or for clients to connect again.
+
+Our choice.
+"""
 REPLAY_FRAME_INTERVAL_MS: Final = 33
 LIVE, STEP, REPLAYING, FINISHED, REQUIREMENTS = "live", "step", "replay", "over", "why"
 REVEAL_INTERVAL_MS: Final = 700
 """Wall time between two requirements that are revealed. Our choice."""
 
 WATCH_OFFER_S: Final = 20.0
-"""Time for which a notice offers the failover in progress to a person who is typing. Assumed."""
+"""Wall time for which a notice offers to show a failover that starts while the person types. Assumed."""
 
 
 class StageController(WindowPart):
-    """Controller that shows and hides the stage. It may pause the run, but changes nothing in the run."""
+    """Controller that shows and hides the stage.
+
+    It may change the speed of the clock or pause it, but changes nothing else in the run.
+    """
 
     introduction_left = Signal()
     """Signal: the user has left the stage of the introduction."""
@@ -223,7 +229,10 @@ class StageController(WindowPart):
     # --- start ----------------------------------------------------------------------------------------------
 
     def _should_stage_now(self, drill: Drill) -> bool:
-        """Return whether to stage a failover now: failovers may be staged, and time runs at normal speed."""
+        """Return whether to show a failover on the stage now.
+
+        The stage must be permitted, time must run, and no background task may run.
+        """
         return self._is_staging_allowed(drill) and self._session.is_running and not self._session.is_busy
 
     def _is_staging_allowed(self, drill: Drill) -> bool:
@@ -288,7 +297,7 @@ class StageController(WindowPart):
         self._follow_run()
 
     def show_failover(self) -> None:
-        """Stage the failover in progress, or replay the last one."""
+        """Show the failover in progress on the stage, or replay the last failover."""
         drill = self._session.live_drill
         if drill is None or self.state:
             return
@@ -394,7 +403,7 @@ class StageController(WindowPart):
         self._keys = None
 
     def leave_stage(self) -> None:
-        """Return to the desk and restore the clock."""
+        """Return to the desk. Restore the speed of the clock, and let it run if it ran before."""
         if not self.state:
             return
         speed, ran = self._previous_pace

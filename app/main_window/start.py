@@ -36,7 +36,10 @@ DEFERRED_MODULES: Final = (
     "app.main_window.teams",
     "app.main_window.window_seat",
 )
-"""Modules that most starts do not need. Sockets and certificates would take a twelfth of the start."""
+"""Modules that most starts do not need.
+
+Their sockets and certificates would take a twelfth of the start time.
+"""
 THREAD_CHECK_INTERVAL_MS: Final = 15
 """Interval between two checks whether the thread has finished. Each check interrupts the thread."""
 
@@ -135,7 +138,7 @@ def _import_modules(names: Sequence[str]) -> None:
 
 
 def iterate_window_modules() -> Iterator[str]:
-    """Yield the modules of the window's parts, in small groups.
+    """Yield the names of the modules of the window's parts.
 
     Modules with plots are excluded, because pyqtgraph takes 120 ms. They are imported with the first plot.
     """

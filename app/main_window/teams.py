@@ -38,7 +38,7 @@ from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
 
 MESSAGE_CHECK_INTERVAL_MS: Final = 100
-"""Interval between two checks of a member for messages."""
+"""Interval between two checks for messages from the team's host."""
 PROCESS_END_TIMEOUT_MS: Final = 4_000
 """Maximum time in which a team's process must end before it is killed."""
 

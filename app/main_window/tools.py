@@ -70,7 +70,7 @@ class ProgressPageController(WindowPart):
 
     @show_busy_cursor()
     def show_progress(self) -> None:
-        """Show the page."""
+        """Show the page with skills and recommended drills."""
         navigation = self._navigation
         navigation.pause_run()
         if self.page is None:

@@ -161,7 +161,7 @@ class MainWindow(QMainWindow):
         ScreenFitter(self)
 
     def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
-        """Emit a signal of the start page again after all parts are loaded, if it was emitted before."""
+        """Repeat a signal of the start page when all parts are loaded, unless they already are."""
         if not self.is_ready:
             self.call_when_ready(partial(signal.emit, *argument))
 

@@ -87,7 +87,7 @@ class SettingsWriter(WindowPart):
         self._is_reported = bool(problem)
 
     def stop_writing(self) -> None:
-        """Stop writing after changes, because the window writes its final settings itself."""
+        """Stop writing after each change, because the closing window writes its final settings itself."""
         self._write_timer.stop()
         self._store.changed = lambda: None
 

@@ -51,7 +51,7 @@ SLOW_JOIN_AFTER_S: Final = 8.0
 Assumed: a class on the network answers within three seconds.
 """
 MESSAGE_CHECK_INTERVAL_MS: Final = 100
-"""Interval between two checks of a seat for messages of its host."""
+"""Interval between two checks for messages from the host of the class."""
 FORM_WIDTH_CHARACTERS: Final = 70
 """Width of the reflection form, in characters of average width."""
 

@@ -1,4 +1,4 @@
-"""Dialog that lists accepted files: they come from other people and open without a question.
+"""Dialog that lists accepted files: files from other people that open without a confirmation.
 
 The user can remove files from the list.
 """
@@ -60,10 +60,13 @@ ACCEPTED_FILE_COLUMNS: Final[tuple[TableColumn[AcceptedFileRow], ...]] = (
 
 
 class AcceptedFilesDialog(QDialog):
-    """Dialog with the list of accepted files and buttons that forget them."""
+    """Dialog that lists the accepted files.
+
+    After the user chooses Forget, a file opens only after a confirmation again.
+    """
 
     forget_wanted = Signal(list)
-    """Signal: SHA-256 of each file to forget."""
+    """Signal: SHA-256 of each file that is no longer accepted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

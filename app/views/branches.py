@@ -52,7 +52,7 @@ class BranchRow(Struct, frozen=True):
     parent: str | None
     is_current: bool
     from_text: str
-    """Time at which the branch left its parent."""
+    """Time at which the branch began, as text. Empty for a branch without a parent."""
     time_text: str
     """Current time of the branch."""
     downtime: str
@@ -146,7 +146,7 @@ CURVE_TITLES: Final = {
 AXIS_LABEL_SAMPLE: Final = "1,023 MB"
 AXIS_MARGIN_PX: Final = 14
 AXIS_TOP_MIN: Final = 1.0
-"""Minimum top of an axis, even if all values are 0."""
+"""Minimum value at the top of an axis. It applies even if all plotted values are 0."""
 
 
 class BranchPlots(QWidget):
@@ -337,7 +337,10 @@ def _build_label(text: str, scale: float = 1.0, bold: bool = False, muted: bool 
 def _build_table(
     title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
 ) -> QFrame:
-    """Return a card with a title and *rows*. Rows whose last cell shows a difference are bold."""
+    """Return a card with a title, the headings *head*, and *rows*. Align numbers to the right if *numbers*.
+
+    Rows whose last cell shows a difference are bold.
+    """
     card = QFrame()
     card.setProperty("card", "true")
     layout = build_widget_column(_build_label(title, 1.05, bold=True), parent=card, margins=(14, 10, 14, 12))
@@ -381,7 +384,7 @@ COLUMN_TOOLTIPS = (
 _CURRENT_BRANCH_PREFIX = "● "
 
 TREE_MARGIN_LINES: Final = 3
-"""Width of the margins and the scroll bar next to the columns, in line heights."""
+"""Width that the tree needs in addition to its columns, for margins and a scroll bar, in line heights."""
 TREE_SHARE_MAX: Final = 0.55
 """Maximum width of the tree, as a share of the page."""
 

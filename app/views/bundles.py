@@ -39,9 +39,9 @@ class BundleRow(Struct, frozen=True):
     author: str
     """Author and license, if known."""
     drills: Sequence[tuple[str, str]]
-    """Name and displayed title of each drill. Signals contain the name."""
+    """(name, displayed title) of each drill. The signals of the dialog contain the name."""
     runs: Sequence[tuple[str, str]]
-    """Name and displayed title of each run."""
+    """(name, displayed title) of each run."""
 
 
 class ImportedBundlesDialog(QDialog):

@@ -23,7 +23,7 @@ TITLE_SCALE: Final = 1.12
 TAIL_WIDTH_PX: Final = 26
 """Width of the tail at the edge of the bubble."""
 COVERED_TARGET_WEIGHT: Final = 8
-"""Weight of covering the target, relative to covering other objects, when the bubble is placed."""
+"""Cost of each covered pixel of the target when the bubble is placed. Pixels of other objects cost 1."""
 
 
 class _TargetFrame(QWidget):
@@ -128,7 +128,10 @@ class CoachMark(QFrame):
     ) -> None:
         """Show *title* and *text* next to *target* and focus the button.
 
-        *target* and *obstacles* return rectangles in the parent. The bubble avoids the obstacles.
+        *button* and *skip*: texts of the buttons that continue and skip the tour. *count*: text of the
+        progress.
+        *target* and *obstacles* are functions that return rectangles in the parent. The bubble avoids the
+        obstacles.
         """
         self._target, self._other_boxes = target, obstacles
         self.title.setText(title)
@@ -204,7 +207,10 @@ class CoachMark(QFrame):
         self.resize(width, self._column.sizeHint().height())
 
     def _list_candidates(self, target_rect: QRect, other_rects: list[QRect]) -> list[QRect]:
-        """Return candidate rectangles next to *target_rect*, then along the edges of *other_rects*."""
+        """Return candidate positions of the bubble.
+
+        They are next to *target_rect*, then along the edges of *other_rects*.
+        """
         inner_rect = self._window.rect().adjusted(
             BUBBLE_GAP_PX, BUBBLE_GAP_PX, -BUBBLE_GAP_PX, -BUBBLE_GAP_PX
         )

@@ -1,4 +1,4 @@
-"""Command palette: finds and runs any action by a few letters of its name, by keyboard only."""
+"""Command palette: finds any action by a few letters of its name and runs it, without the mouse."""
 
 import re
 from collections.abc import Iterable
@@ -78,7 +78,7 @@ class PaletteEntry(Struct, frozen=True):
 
     @property
     def heading(self) -> str:
-        """Group in front of the name. Empty for an action without a group."""
+        """Group that is shown in front of the action's name. Empty for an action without a group."""
         return f"{self.group}: " if self.group else ""
 
     @property

@@ -1,4 +1,4 @@
-"""Editor of an application's connection string, above the log of its driver."""
+"""Dialog with the connection string of an application, to edit, and with the log of its driver."""
 
 from typing import Final
 

@@ -118,7 +118,10 @@ DATABASE_COLUMNS: Final[tuple[TableColumn[DatabaseRow], ...]] = (
     _build_column("Recovery LSN", "recovery_lsn"),
     _build_column("Truncation LSN", "truncation_lsn"),
 )
-"""Documented columns, and columns from Add/Remove Columns in Management Studio. [DOC: Always On dashboard]"""
+"""Columns of the database table: documented ones, and those of Add/Remove Columns in Management Studio.
+
+[DOC: Always On dashboard]
+"""
 REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
     TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: localize(row.name),
            tip=lambda row: localize(row.name), sample="every database was synchronized on the target …"),
@@ -255,9 +258,9 @@ class GroupDashboardView(QWidget):
         self._share_height()
 
     def _share_height(self) -> None:
-        """Divide the height between the tables by their row counts when these change.
+        """Divide the height between the tables by their row counts.
 
-        Otherwise keep the user's splitter position.
+        While the row counts stay the same, keep the user's splitter position.
         """
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:

@@ -34,7 +34,7 @@ EVENT_KIND_COLORS: Final = {
 def get_kind_label(kind: str) -> str:
     """Return the label of an event kind in the interface language.
 
-    An unknown kind (of another version) is unchanged.
+    A kind that is unknown, because another version recorded it, is returned unchanged.
     """
     info = EVENT_KIND_INFOS.get(cast(EventKind, kind))
     return tr(info.label) if info is not None else kind

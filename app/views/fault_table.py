@@ -24,7 +24,7 @@ from engine.verbs.input_lines import find_reverse_input, is_requested
 
 
 class HasJournal(HasPermissions, Protocol):
-    """Interface of a drill, as far as the fault table reads it: permissions and journal."""
+    """Part of a drill's interface that the fault table uses: permissions and journal."""
 
     @property
     def journal(self) -> list[Input]:
@@ -279,7 +279,7 @@ class FaultTable(QWidget):
         self._refresh()
 
     def _share_width(self) -> None:
-        """Give the fault column the width that the always visible columns leave, within its limits.
+        """Give the fault column the width that is left next to the other fixed columns, within its limits.
 
         The columns for request and effect scroll. The time of the request rarely differs from the start.
         """
@@ -305,7 +305,10 @@ class FaultTable(QWidget):
             self.table.scrollToBottom()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Select a fault when a key moves the focus to the table. Arrow keys cannot select the only row."""
+        """Select a fault when a key moves the focus to the table.
+
+        Otherwise arrow keys could not select the only row.
+        """
         by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in KEYBOARD_REASONS
         if by_key and self._find_selected_fault() is None and self.model.rows:
             active = [index for index, fault in enumerate(self.model.rows) if fault.reverted_tick is None]

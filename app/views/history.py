@@ -196,10 +196,7 @@ PERIOD_CHOICES: Final = (
 
 
 def compute_period_start(days: int, current_time: datetime) -> datetime:
-    """Return the start of the period of *days* days that ends today.
-
-    0 means no limit: return the minimum time.
-    """
+    """Return the start of the period of *days* days that ends today, or the minimum time if *days* is 0."""
     if not days:
         return datetime.min.replace(tzinfo=UTC)
     return current_time.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
@@ -391,7 +388,7 @@ class RunHistoryPage(QWidget):
 
 
 def _format_summary(runs: Sequence[FinishedRunRow], total: int) -> str:
-    """Return the number of listed runs and their mean score."""
+    """Describe how many of the *total* finished runs are listed, and their mean score."""
     if not total:
         return tr("No finished runs.")
     summary = trn("{n} finished run", "{n} finished runs", len(runs)).format(n=len(runs))

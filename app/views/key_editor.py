@@ -40,12 +40,12 @@ _PRESS_KEYS_TEXT: Final = mark("Press the new shortcut: one or two key combinati
 
 
 class KeyRow(Struct, frozen=True):
-    """Row of a command, with its keys and the keys of the scheme."""
+    """Row of a command: its current keys, and its keys in the keyboard scheme."""
 
     command: ShortcutCommand
     keys: tuple[str, ...]
     default_keys: tuple[str, ...]
-    """Keys of the command in the scheme."""
+    """Keys of the command in the keyboard scheme, without the user's changes."""
 
     @property
     def is_changed(self) -> bool:
@@ -86,7 +86,7 @@ class KeyEditor(QDialog):
     """Dialog with the keys of every command. OK emits the keys with `keys_chosen`."""
 
     keys_chosen = Signal(str, object)
-    """Signal: scheme, and changes to it in the form of `keys.resolve_keys` and `keys.format_changes`."""
+    """Signal: name of the scheme, and the user's changes to it (command -> keys)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -161,11 +161,11 @@ class KeyEditor(QDialog):
 
     @property
     def changes(self) -> dict[str, tuple[str, ...]]:
-        """Differences from the scheme that is selected in the dialog."""
+        """Differences between the current keys and the keyboard scheme that is selected in the dialog."""
         return keys.list_key_changes(self.scheme.currentText(), self._keys)
 
     def reset_all(self) -> None:
-        """Reset all keys to the scheme."""
+        """Reset the keys of all commands to the keyboard scheme."""
         self._keys = keys.resolve_keys(self.scheme.currentText())
         self._show_key_rows()
 
@@ -255,7 +255,10 @@ class KeyEditor(QDialog):
         return self.pressed_keys_field.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _assign_keys(self, add: bool) -> None:
-        """Assign the pressed keys to the command. Another command with these keys loses them."""
+        """Assign the pressed keys to the selected command. If *add*, the command keeps its other keys.
+
+        Another command with the pressed keys loses them.
+        """
         row, pressed = self._selected_row, self._pressed_keys
         if row is not None and pressed:
             self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)

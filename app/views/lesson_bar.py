@@ -84,7 +84,7 @@ class LessonBar(QFrame):
             self.buttons[card.highlighted_button].setFocus()
 
     def show_hint(self, text: str) -> None:
-        """Show a hint in place of the last line, so that the buttons do not move."""
+        """Show a hint in place of the last line of the text, so that the buttons do not move."""
         self.text.setText("\n".join((*self.text.text().splitlines()[:-1], text)))
         self.text.show()
         self.buttons[model.HINT].setEnabled(False)

@@ -67,7 +67,10 @@ class PastTimeBar(QFrame):
     # --- display --------------------------------------------------------------------------------------------
 
     def show_past_time(self, t_s: float, now_s: float, can_continue: bool) -> None:
-        """Show that the desk shows the past time *t_s* of a run that is at *now_s*."""
+        """Show the past time *t_s* and the current time *now_s* of the run.
+
+        If *can_continue*, offer to continue the run from the past time.
+        """
         self._head.setText(tr("Looking back"))
         text = tr(
             "You are viewing {moment}; the run is at {now}. Nothing can be changed here. Press Run to replay."
@@ -79,7 +82,10 @@ class PastTimeBar(QFrame):
         self._show_buttons(self.now, *([self.go_on] if can_continue else []))
 
     def show_finished_run(self, t_s: float, end_s: float, can_continue: bool) -> None:
-        """Show that the desk shows the time *t_s* of a finished run."""
+        """Show the displayed time *t_s* and the end *end_s* of a finished run.
+
+        If *can_continue*, offer to continue the run from the displayed time.
+        """
         self._head.setText(tr("Finished run"))
         text = tr(
             "You are viewing {moment}; the run ends at {now}. Press Run to replay, or click the timeline."
@@ -93,7 +99,10 @@ class PastTimeBar(QFrame):
     def show_reference_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
-        """Show the reference solution after *done_count* of its *steps*. *lines* are their input lines."""
+        """Show the reference solution after *done_count* of its *steps*, at the time *t_s*.
+
+        *lines*: input lines of the steps.
+        """
         self._head.setText(tr("Reference solution"))
         time_text = formatting.format_run_time(t_s, 1)
         if not done_count:
@@ -107,9 +116,10 @@ class PastTimeBar(QFrame):
         self._show_buttons(self.previous, self.next, self.leave)
 
     def show_best_continuation(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
-        """Show the best continuation after *done_count* of its *lines*.
+        """Show the best continuation after *done_count* of its *lines*, at the time *t_s*.
 
-        The first *own_count* lines are from the run itself. The user can continue from the displayed time.
+        The first *own_count* lines are the trainee's own inputs. The user can continue the run from this
+        time.
         """
         self._head.setText(tr("Best continuation"))
         time_text = formatting.format_run_time(t_s, 1)

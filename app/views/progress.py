@@ -34,7 +34,7 @@ from engine.overrides import override
 
 CURVE_HEIGHT_PX: Final = 170
 DOT_RADIUS_PX: Final = (3.5, 9.0)
-"""Radius of a dot in pixels for a single answer, and for all answers."""
+"""Radius of a dot in pixels: (minimum, maximum). The maximum means that the dot stands for all answers."""
 
 
 class CalibrationCurve(QWidget):
@@ -109,7 +109,7 @@ BAR_COLUMN: Final = 1
 
 
 class SkillRow(NamedTuple):
-    """Row of a skill at the time at which the page was opened."""
+    """State of a skill when the page was opened, as a row of the table."""
 
     estimate: SkillEstimate
     current_time: datetime

@@ -114,7 +114,10 @@ class RunComparisonPage(QWidget):
         figures: Sequence[ComparisonRow],
         actions: Sequence[ComparedAction],
     ) -> None:
-        """Show the figures and actions of two runs. *names* are the column titles of the runs."""
+        """Show the figures and actions of two runs.
+
+        *names*: column titles of the runs. *note*: text below the title.
+        """
         self._note.setText(f"{title}\n{note}")
         self.figures.table.replace_rows(figures, build_figure_columns(*names))
         self.acts.table.replace_rows(actions, build_action_columns(*names))

@@ -30,8 +30,9 @@ MISSING_KEYS: Final = (
     ("Ctrl+Shift+Q", mark("The query designer is not available")),
     ("Alt+F5", mark("The debugger is not available")),
 )
-"""Keys of Management Studio without a function here, and the reason. Keys with another meaning are not in
-this list.
+"""(keys, reason) for each shortcut of Management Studio that has no function in this program.
+
+Keys that have another function here are not listed.
 """
 
 
@@ -188,9 +189,9 @@ def _split_columns(blocks: list[str], heights: list[int], count: int) -> list[st
 def _build_group_html(
     name: str, commands: Sequence[ShortcutCommand], keymap: KeysByCommand, colors: theme.ThemeTokens
 ) -> str:
-    """Return a heading with the usual scope of the group's keys, and a row per command.
+    """Return the heading of a group and a row per command. The heading states the usual scope of the keys.
 
-    The row of a command with another scope states that scope.
+    If the keys of a command have another scope, the row of the command states it.
     """
     scope = commands[-1].scope
     rows = "".join(

@@ -1,4 +1,4 @@
-"""Panel and dialogs for a role in a team: its orders and questions, and its inputs."""
+"""Widgets of a team member: dialogs to start and join a team, and the panel of the member's role."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final

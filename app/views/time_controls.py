@@ -37,7 +37,10 @@ def compute_slider_position(speed: float) -> int:
 
 
 def compute_speed(slider: int) -> float:
-    """Return the speed at a slider position. Close to an entry of SPEED_STEPS, return exactly this speed."""
+    """Return the speed at the slider position *slider*.
+
+    Close to an entry of SPEED_STEPS, return exactly this speed.
+    """
     speed = 10.0 ** (slider / _SLIDER_STEPS)
     nearest_speed = min(SPEED_STEPS, key=lambda step: abs(math.log10(step / speed)))
     return (

@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 GOOD_DIFFERENCE_MAX: Final = 0.1
-"""Maximum relative difference that is shown as good. Assumed, because the paper's values are single samples."""
+"""Maximum relative difference that is shown as good.
+
+Assumed, because the values of the white paper are single samples.
+"""
 
 
 class TimingRow(Struct, frozen=True):
@@ -299,7 +302,7 @@ def paint_phases(
 
 
 def get_phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
-    """Return the color of a phase."""
+    """Return the color of a phase, given the index of a series color or the name of a theme color."""
     color: QColor = (
         colors.series[series_or_name] if isinstance(series_or_name, int) else colors.get_color(series_or_name)
     )

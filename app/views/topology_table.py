@@ -250,7 +250,7 @@ class TopologyTable(QWidget):
         build_widget_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
     def use_actions(self, actions: SharedActions) -> None:
-        """Use the actions of another view. That view then asks for confirmation."""
+        """Use *actions*, which belong to another view. That view then asks for confirmation."""
         self._shared_actions.requested.disconnect(self.requested)
         self._shared_actions = actions
 
@@ -346,7 +346,10 @@ def _is_query_match(row: TopologyRow, query: str) -> bool:
 def list_common_actions(
     world: World, targets: Sequence[ActionTarget], truth: bool = True
 ) -> list[tuple[str, list[str]]]:
-    """Return the actions that apply to all *targets*: label, and an input line for each target."""
+    """Return (label, input lines) for each action that applies to all *targets*, one line per target.
+
+    If *truth* is False, as in an exam, the actions do not depend on the state of the targets.
+    """
     offers_by_row = [
         {_strip_targets(offer, target): offer for offer in list_action_offers(world, target, truth)}
         for target in targets
@@ -359,6 +362,6 @@ def list_common_actions(
 
 
 def _strip_targets(action_offer: ActionOffer, target: ActionTarget) -> tuple[str, ...]:
-    """Return the words of an action's input line without the names of *target*."""
+    """Return the words of an action's input line without the names of *target*, to compare actions."""
     verb, *words = action_offer.line.split()
     return (verb, *words[len(target.names) :])

@@ -69,7 +69,7 @@ class SeatReport(Report, _ClassSection):
 
 
 class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
-    """Assignment of a seat, with the last log entry and the time of its run that the host knows."""
+    """Assignment of a seat, with the last log entry and the run time that the host has stored for it."""
 
     seat: int
     acknowledged: int
@@ -93,9 +93,9 @@ class SeatWelcome(WireMessage, frozen=True, tag="welcome"):
     hand: str | None = None
     """Question of the seat, so that a restarted seat knows it; None if its hand is not raised."""
     events: Sequence[InstructionMessage] = ()
-    """Unanswered instructions with a time up to *tick*.
+    """Unanswered instructions with a time up to *tick*, where the run of the seat begins.
 
-    A seat that starts at *tick* applies each at its own time.
+    The seat applies each instruction at its own time.
     """
 
 

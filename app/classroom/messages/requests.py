@@ -71,7 +71,10 @@ class SubmitReflection(HostRequest, frozen=True, tag="reflect"):
 
 
 class Ready(HostRequest, frozen=True, tag="ready"):
-    """Report of a seat that it is ready. Only hosts whose welcome has a version accept it."""
+    """Report of a seat that it is ready.
+
+    Only hosts that sent their version in the welcome message accept this report.
+    """
 
     version: Annotated[str, Meta(pattern=r"^[ -~]{0,40}$")]
     recording: bool
@@ -105,7 +108,7 @@ class FreezeSeats(SeatTarget, frozen=True, kw_only=True, tag="freeze"):
 
 
 class ContinueClass(SeatTarget, frozen=True, kw_only=True, tag="go"):
-    """Request to release seats. Limits that they have reached no longer apply."""
+    """Request to let frozen seats continue. Limits that they have reached no longer apply."""
 
 
 class ExtendLimit(SeatTarget, frozen=True, kw_only=True, tag="extend"):
@@ -228,7 +231,7 @@ PaceRequest = (
     | StartBreak
     | ChangeClock
 )
-"""Requests that change limits, speed, part or time of seats."""
+"""Requests that control a class: freeze, limit, clock, break, rewind, group, next part and end."""
 ClassRequest = (
     Join
     | Resume

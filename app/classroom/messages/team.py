@@ -40,7 +40,7 @@ class ClaimRole(HostRequest, frozen=True, tag="take"):
 
 
 class SubmitInput(HostRequest, frozen=True, tag="do"):
-    """Request to apply an input line, which does not name the role."""
+    """Request to apply an input line in the member's own role. The line itself names no role."""
 
     number: Annotated[int, Meta(ge=1)]
     """Number of the input among the inputs of the role, from 1.
@@ -93,7 +93,7 @@ class MemberWelcome(WireMessage, frozen=True, tag="welcome"):
     role_name: str
     role_text: str
     does: list[str]
-    """Rights of the role."""
+    """Rights of the role: first words of the input lines that it may use."""
     title: str
     brief: str
     roles: list[TeamRole]

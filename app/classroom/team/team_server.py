@@ -161,9 +161,9 @@ def run_team_server(
 ) -> ParticipationResult:
     """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
-    *folder* contains the credentials of the team. *play* runs *world* to the end. *show_line* receives the
-    join
-    code, which stays the same after a restart. Raises ListenAddressError, and the exceptions of *play*.
+    *folder* contains the credentials of the team. *play* runs *simulation* to the end. *show_line* receives
+    the
+    join code, which stays the same after a restart. Raises ListenAddressError, and the exceptions of *play*.
     """
     credentials = _load_credentials(folder / "team.json")
     listening = open_listening_socket(
@@ -231,7 +231,7 @@ async def _run_team(
 
 
 def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
-    """End the run of *world* when *owner_pipe* contains the line `end`.
+    """End the run of *simulation* when *owner_pipe* contains the line `end`.
 
     If the pipe closes, end this process immediately. All accepted inputs are on disk.
     """

@@ -79,7 +79,7 @@ class RoleTable:
 
 
 class MemberConnection(Struct, eq=False):
-    """Connection of a member, with the part of the run that the member has received."""
+    """Connection of a member, with the number of events and log entries that it has received."""
 
     role: str
     send: Callable[[MemberMessage], object]
@@ -96,7 +96,10 @@ class TeamWorld:
     """
 
     def __init__(self, table: RoleTable, waits: bool = False) -> None:
-        """Create the world. *waits*: start only when all roles are taken or a member starts the world."""
+        """Create the simulation.
+
+        *waits*: start only when all roles are taken, or when a member requests the start.
+        """
         self.table = table
         self.waits_for_roles = waits
         self.viewers: set[MemberConnection] = set()

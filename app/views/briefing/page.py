@@ -34,13 +34,13 @@ MODE_CHOICES: Final = (
     ("guided", mark("Guided"), mark("hints are free")),
     ("exam", mark("Exam"), mark("no hints")),
 )
-"""Mode of a scored drill, its label and its effect on hints. The first mode is the default."""
+"""(mode, label, effect on hints) for each mode of a scored drill. The first mode is the default."""
 
 PAGE_MARGINS_PX: Final = 24
 MODE_GAP_PX: Final = 24
-"""Gap between modes side by side. It is wider than the gap between a button and its text."""
+"""Gap between two modes in a row. It is wider than the gap between a radio button and its text."""
 PAGE_WIDTH_MAX_LINES: Final = 48
-"""Maximum width of the page in line heights, for lines of readable length."""
+"""Maximum width of the page in line heights, because very long lines are hard to read."""
 
 
 class BriefPage(QWidget):

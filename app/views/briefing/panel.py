@@ -119,7 +119,8 @@ class QuestionCard(QFrame):
 class QuestionCardArea(QScrollArea):
     """Scroll area of question cards at the lower edge of *panel*.
 
-    It moves to the upper edge if the cards would cover the pointer only at the lower edge.
+    If the cards would cover the mouse pointer there, the area moves to the upper edge. It stays if the cards
+    would cover the pointer at the upper edge too.
     """
 
     confirmed = Signal(str)
@@ -158,7 +159,12 @@ class QuestionCardArea(QScrollArea):
     def show_open_questions(
         self, questions: Sequence[OpenQuestion], get_result_text: Callable[[str], str]
     ) -> None:
-        """Show the open questions. *get_result_text* maps the name of a closed question to its result text."""
+        """Add cards for new questions in *questions*, and show the results of closed questions.
+
+        *get_result_text* maps the name of a closed question to its result text. New questions replace cards
+        with
+        results.
+        """
         waiting = {question.name for question in questions}
         new_questions = [
             question

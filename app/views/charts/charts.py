@@ -228,7 +228,10 @@ class ChartView(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        """Update all parts. Nothing is redrawn until the time axis moves by a pixel or a sample is added."""
+        """Update the curves, lanes and values from *world*.
+
+        Nothing is redrawn until the time axis moves by a pixel or a sample is added.
+        """
         for _ in self.show_parts(world):
             pass
 
@@ -411,7 +414,7 @@ class ChartView(QWidget):
 
     @property
     def _read_time_s(self) -> float | None:
-        """Time at the pointer. Without the pointer, time at the cursor, or None."""
+        """Time whose values the charts show: at the pointer, or else at the cursor. None without both."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _show_readings(self, panels: Sequence[ChartPanel]) -> None:
@@ -460,7 +463,7 @@ class ChartView(QWidget):
     # --- positions ----------------------------------------------------------------------------------------
 
     def _compute_pixel(self, t_s: float) -> float:
-        """Return the x coordinate of a time in the lane. The lane is as wide as this widget."""
+        """Return the x coordinate of the time *t_s* in the availability lane, in pixels."""
         if not self.panels:
             return 0.0
         box = self.panels[0].plot.vb.sceneBoundingRect()
@@ -523,7 +526,7 @@ class ChartView(QWidget):
             self._select(press_s)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Handle keys: arrows move the cursor, Shift+arrow selects, Enter zooms, Esc returns."""
+        """Handle keys: arrows move the cursor, Shift+arrow selects a range, Enter zooms in, Esc undoes."""
         steps = {Qt.Key.Key_Left: -1.0, Qt.Key.Key_Right: 1.0}
         if event.key() in steps:
             start_s = self._history.end_s if self._cursor_s is None else self._cursor_s

@@ -32,7 +32,7 @@ class ChartSheet(Struct, frozen=True):
     """Parts of an exported drawing of the charts, from top to bottom."""
 
     title: str
-    """Title: database and time range. The picture is viewed without the window that shows them."""
+    """Title of the picture: database and time range. An exported picture shows them nowhere else."""
     upper_widgets: Sequence[QWidget]
     plots: QGraphicsView
     lower_widget: QWidget
@@ -58,9 +58,10 @@ class ChartSheet(Struct, frozen=True):
 def save_charts(
     path: str, sheet: ChartSheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
 ) -> None:
-    """Write the charts to *path* in the format of its extension.
+    """Write the charts to *path* in the format of its extension: an image of *sheet*, or a CSV file.
 
-    A failed write leaves an existing file unchanged.
+    *values*: (history, counters, time range) for the CSV file. A failed write leaves an existing file
+    unchanged.
 
     Raises ChartExportError.
     """
@@ -83,9 +84,11 @@ def save_charts(
 def format_counters_csv(
     history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]
 ) -> str:
-    """Return one line per second: the time and the value of each counter.
+    """Return CSV text with one line per second: the time and the value of each counter.
 
-    Column titles contain the units. A cell is empty for times without a running instance.
+    *span*: first and last time in seconds. Column titles contain the units. A cell is empty for times without
+    a
+    running instance.
     """
     rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
     for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):
@@ -152,6 +155,6 @@ def _draw_sheet(painter: QPainter, sheet: ChartSheet) -> None:
 
 
 def _draw_widget(painter: QPainter, widget: QWidget, top: int) -> int:
-    """Draw *widget* at *top*, and return the top of the next lane."""
+    """Draw *widget* with its upper edge at *top*. Return the y coordinate of its lower edge."""
     widget.render(painter, QPoint(0, top), QRegion(widget.rect()), QWidget.RenderFlag.DrawChildren)
     return top + widget.height()

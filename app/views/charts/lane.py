@@ -31,7 +31,7 @@ LANE_NAME: Final = mark("availability")
 MARKER_HIT_DISTANCE_PX: Final = 6
 MARKER_SIZE_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
-"""Opacity of the colored time ranges behind the curves, and of the background of a label."""
+"""Opacity (0 to 255) of the colored time ranges behind the curves, and of the background of a label."""
 
 DATABASE_STATE_STYLES: Final = {
     SERVING: (mark("in service"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
@@ -74,7 +74,7 @@ class TimeAxisLane(QWidget):
         return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
 
     def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
-        """Paint the name to the left of the charts."""
+        """Paint *text*, the name of the lane, to the left of the time axis."""
         box = QRectF(0.0, top, max(0.0, self._bounds[0] - 5.0), height)
         painter.setPen(theme.get_theme_tokens(self.palette()).muted)
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
@@ -253,10 +253,11 @@ class StateHistory:
     def start(
         self, initial_states: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
     ) -> None:
-        """Begin with *initial_states* at time 0, by (server, database), and add all *events* since then.
+        """Start the history with *initial_states* at time 0, and add the state changes of *events*.
 
-        The history cannot be derived from the current state of *world*. A copy without events has kept its
-        initial state.
+        *initial_states*: (server, database) -> state. *events*: all events since time 0. They are necessary
+        because
+        *world* contains only the current states. A copy without events has kept its initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         servers = {copy.server for copy in world.list_copies_of(self.database)}
@@ -331,9 +332,9 @@ class StateHistory:
 def _split_running_span(
     span: TimelineSpan, runs: list[tuple[float, bool]], until_s: float
 ) -> list[TimelineSpan]:
-    """Split *span*, in which the role was online, into time ranges with and without a running instance.
+    """Split the ONLINE time range *span* into ranges with and without a running instance.
 
-    *runs*: (time, whether an instance runs since then) at each change.
+    *runs*: (time of a change, whether an instance runs from then on).
     """
     if span.state != ONLINE or not runs:
         return [span]
@@ -350,7 +351,7 @@ def _mark_downtime(
 ) -> list[TimelineSpan]:
     """Return *spans* with the state DOWN while no instance runs.
 
-    *runs*: (time, whether an instance runs since then) at each change.
+    *runs*: (time of a change, whether an instance runs from then on).
     """
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):

@@ -23,7 +23,10 @@ NAME_HEIGHT_PX: Final = 18
 """Minimum space above the top of the axis, for the name of the counter."""
 
 AXIS_SHRINK_SHARE: Final = 0.8
-"""Hysteresis of an axis: its top decreases only if the highest value is below this share of the new top."""
+"""Hysteresis of an axis.
+
+The top of the axis decreases only if the highest value is below this share of the new top.
+"""
 
 
 def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0) -> float:
@@ -38,9 +41,9 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
 
 
 def compute_headroom_factor(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
-    """Return the axis length, relative to the top value, that leaves *label_px* free.
+    """Return the ratio of the whole axis to the part below the label at the upper edge of the plot.
 
-    *pixels*: height of the plot.
+    *pixels*: height of the plot. *label_px*: height of the label.
     """
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 

@@ -106,7 +106,11 @@ class TimeScale(QWidget):
         painter.end()
 
     def _compute_label_rect(self, x: float, text: str, margin_px: float = 0.0) -> QRectF:
-        """Return the rectangle of *text*, centered below *x* and moved inside the edges if necessary."""
+        """Return the rectangle of *text*, centered below *x*.
+
+        If necessary, it is moved inside the edges of the axis. *margin_px*: margin to the left and right of
+        the text.
+        """
         width = self.fontMetrics().horizontalAdvance(text) + 2.0 * margin_px
         box = QRectF(x - width / 2.0, TICK_LENGTH_PX, width, self.height() - TICK_LENGTH_PX)
         box.moveLeft(max(0.0, min(box.left(), self.width() - width)))
@@ -114,9 +118,9 @@ class TimeScale(QWidget):
 
 
 FORECAST_QUEUE_MIN_KB: Final = 1024.0
-"""Minimum queue for a forecast. Shorter queues empty too quickly. Assumed value."""
+"""Minimum queue for which the chart shows a forecast. Shorter queues are empty too soon. Assumed value."""
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
-"""Maximum forecast time until the log is full that still causes a warning. Assumed value."""
+"""Longest forecast time until a full log for which the chart shows a warning. Assumed value."""
 QUEUE_FORECAST_TEXTS: Final = {
     "send_queue_kb": mark("sent in about {time}"),
     "redo_queue_kb": mark("redone in about {time}"),
@@ -156,9 +160,9 @@ def list_forecast_sentences(forecasts: Mapping[str, str], sample_ticks: int) -> 
 
 
 def _compute_free_log_kb(world: World, database: str) -> float:
-    """Return the amount of log in KB that still fits before the database stops.
+    """Return the amount of log in KB that can still be written before the log of *database* is full.
 
-    The value belongs to the online copy, or to the first copy if none is online.
+    The amount is that of the online copy, or of the first copy if none is online.
     """
     copies = sorted(world.list_copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:

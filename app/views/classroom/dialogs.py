@@ -44,8 +44,10 @@ class StartClassDialog(QDialog):
     class_wanted = Signal(str, str, str, bool, bool, bool, str)
     """Signal: name of the drill, mode, listening address, three options, and the rule for late seats.
 
-    The options are True if all seats wait for the start, if there are tests before and after, and if
-    participants write a reflection.
+    The first option is True if all seats wait until the instructor starts the class. The second is True if
+    the
+    class has a pre-test, a post-test and a retention test. The third is True if participants write a
+    reflection.
     """
     continue_wanted = Signal(str)
     """Signal: file of an earlier class to continue."""
@@ -140,7 +142,10 @@ class JoinClassDialog(QDialog):
     """Dialog for the join code and the participant's name. It shows progress until the seat has joined."""
 
     join_wanted = Signal(str, str, bool)
-    """Signal: code with address, name, and whether the instructor may observe."""
+    """Signal: join code, participant's name, and whether the instructor may observe.
+
+    The join code contains the address of the host.
+    """
     canceled = Signal()
     """Signal: the user canceled the attempt to join."""
 

@@ -71,7 +71,7 @@ class InstructorStation(QDialog):
     help_wanted = Signal()
     """Signal: F1 was pressed."""
     join_sheet_wanted = Signal(str)
-    """Signal: file name for the printable sheet with the join code for seats."""
+    """Signal: file name for the join sheet, a printable page with the join code."""
     end_wanted = Signal()
     """Signal: the user wants to close the class."""
     seat_file_wanted = Signal(str)
@@ -306,9 +306,9 @@ class InstructorStation(QDialog):
             self.replay.open_seat(tile.seat, tile.at_s)
 
     def _send_replay_line(self, line: str) -> None:
-        """Send a line of the replay page.
+        """Send a line of the replay page to the host, and list it among the sent lines.
 
-        Of consecutive positions in the same shared replay, list only the first as sent.
+        A line that only moves the same shared replay to another time is sent but not listed.
         """
         shown_line = line.partition(" at ")[0]
         if shown_line == self._last_shown_line and shown_line != "partings":
@@ -421,7 +421,7 @@ class InstructorStation(QDialog):
         self.tiles.show_seats(list(self._tiles.values()), sort_key, self._format_name)
 
     def _show_selected(self) -> None:
-        """Name the selected seat among the recipients, and show its question."""
+        """Show the selected seat: its name in the list of recipients, its state and its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         index = self.recipient.findData(SELECTED_SEAT_RECIPIENT)
         name = "" if tile is None else self._describe_seat(tile)
@@ -521,7 +521,10 @@ class InstructorStation(QDialog):
             self._send_to_all("go")
 
     def _send_to_all(self, line: str) -> None:
-        """Send a line to all seats. Move the focus to the roster, so that Space does not press a button."""
+        """Send a line to all seats and move the focus to the roster.
+
+        Otherwise Space would press the button again.
+        """
         self._send_line(line)
         self.tiles.setFocus()
 

@@ -20,7 +20,7 @@ from app.words.language import mark, tr, trn
 
 COUNTDOWN_S: Final = 3
 CHECK_SYMBOLS: Final = {True: "✓", False: "✗", None: "•"}
-"""Result of a room check -> symbol before its text."""
+"""Result of a check before the class -> symbol in front of its text. None means a hint."""
 CODE_SCALE: Final = 2.0
 PROJECTOR_CODE_SCALE: Final = 3.8
 """Size of the join code relative to other text."""
@@ -46,7 +46,7 @@ class Lobby(QWidget):
 
     start_wanted = Signal()
     check_wanted = Signal()
-    """Signal: the user wants to check the room."""
+    """Signal: the user wants to check addresses, network and a test seat before people arrive."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,7 +101,7 @@ class Lobby(QWidget):
         self.check_wanted.emit()
 
     def show_findings(self, findings: Sequence[ClassCheckResult]) -> None:
-        """Show the results of the room check."""
+        """Show the results of the check before the class."""
         self.check.setEnabled(True)
         self.findings.setText(
             "\n".join(f"{CHECK_SYMBOLS[finding.is_good]} {finding.text}" for finding in findings)
@@ -115,7 +115,7 @@ class Lobby(QWidget):
         self.qr.show_text(code)
 
     def show_late_rule(self, at_class_time: bool) -> None:
-        """Show the start time of seats that join late."""
+        """Show when late seats start: at the time of the class if *at_class_time*, otherwise at 0:00."""
         self.late.setText(
             tr("Late seats start at the current time of the class.")
             if at_class_time
@@ -230,7 +230,7 @@ class ProjectorView(QWidget):
         self.qr.show_text(code)
 
     def show_on_projector(self) -> None:
-        """Maximize the window on a screen without this window, or on the same screen if there is no other."""
+        """Move this window to another screen, if there is one, and maximize it."""
         screen = self.screen()
         other_screens = [
             screen_choice for screen_choice in QGuiApplication.screens() if screen_choice is not screen

@@ -28,7 +28,10 @@ TOOLTIP_LINES_MAX: Final = 12
 
 
 MISTAKE_SHOWN_S: Final = 180.0
-"""Run time after a mistake during which its seat needs help. Assumed: long enough to walk to the seat."""
+"""Run time during which the roster shows that a seat made a mistake.
+
+Assumed: long enough to walk to the seat.
+"""
 HELP_COLOR_NAMES: Final = ("info", "bad", "warn")
 """Color names of seats that need help, most urgent first."""
 
@@ -112,7 +115,7 @@ def find_roster_state(tile: SeatTile) -> RosterState:
 
 
 def find_latest_blunder(tile: SeatTile) -> tuple[float, float] | None:
-    """Return the time in seconds and the lost points of the latest blunder, or None without a blunder."""
+    """Return (time in seconds, lost points) of the latest mistake that lost many points, or None."""
     losses = [
         (later_value[0], before[1] - later_value[1])
         for before, later_value in pairwise(tile.worth)
@@ -193,7 +196,10 @@ def _describe_group_and_time(tile: SeatTile) -> str:
 
 
 def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
-    """Return lines with state, goals, score and last command of a seat."""
+    """Return lines with state, goals, score and last command of a seat.
+
+    *goal_texts*: name of a goal -> text.
+    """
     status, verdict = find_roster_state(tile), tile.verdict
     lines = [": ".join(filter(None, (status.text, status.detail)))]
     for name, met_s in (verdict["goals"] if verdict is not None else {}).items():
@@ -221,7 +227,7 @@ def describe_part(dashboard: DashboardUpdate) -> str:
 
 
 def describe_class(dashboard: DashboardUpdate, tiles: Sequence[SeatTile], hides_names: bool) -> str:
-    """Describe seats, times and state of the class in one line."""
+    """Describe the seats, the time and the state of the class in one line."""
     connected_count = sum(bool(tile.connected) for tile in tiles)
     description = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
     description = f"{describe_part(dashboard)} {description}".lstrip()

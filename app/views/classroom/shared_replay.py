@@ -53,7 +53,7 @@ class RunTopology(Protocol):
 
 
 class JumpTarget(Struct, frozen=True):
-    """Time to which the instructor can jump: a mark, or a divergence of seats."""
+    """Time to which the instructor can jump: a mark set by the instructor, or a divergence of seats."""
 
     t_s: float
     text: str
@@ -65,7 +65,7 @@ class JumpTarget(Struct, frozen=True):
 
 
 def convert_to_jump_target(class_mark: ClassMark) -> JumpTarget:
-    """Convert a mark of the class to a jump target."""
+    """Convert a mark set by the instructor to a jump target."""
     groups = () if class_mark.seat is None else ((class_mark.seat,),)
     return JumpTarget(class_mark.t_s, class_mark.text, groups)
 
@@ -93,7 +93,7 @@ class RunPane(QWidget):
 
     @property
     def end_tick(self) -> Tick:
-        """Length of the run in ticks."""
+        """Tick at which the run ends."""
         return 0 if self._history is None else self._history.drill.tick
 
     def show_run(self, title: str, history: History, markers: Sequence[TimelineMarker]) -> None:
@@ -146,7 +146,7 @@ class RunPairPane(QWidget):
 
     @property
     def end_tick(self) -> Tick:
-        """Length of the longer run in ticks."""
+        """Tick at which the longer run ends."""
         return max(pane.end_tick for pane in self.panes if not pane.isHidden())
 
     def show_runs(
@@ -425,7 +425,7 @@ class ReplayPage(QWidget):
             )
 
     def stop_sharing(self) -> None:
-        """Stop sharing after the host refused to show these runs. The host needs no message."""
+        """Stop sharing the replay after the host has refused it. Send no message to the host."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
         self.share.setText(tr("Show to &all"))

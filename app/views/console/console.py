@@ -61,7 +61,10 @@ class QueryConsole(QWidget):
     result_expected = Signal()
     """Signal: the result of an input from the command line will appear in this view."""
     busy_close_wanted = Signal(object)
-    """Signal: the user closes a window with a running query. `tabs.close_window` closes it."""
+    """Signal: the user wants to close a window whose query still runs.
+
+    The owner asks for confirmation and closes the window.
+    """
     zoom_wanted = Signal()
     file_wanted = Signal(str)
     """Signal: file operation of the front window: "open" a script, "save" the text, or save the "results"."""
@@ -192,7 +195,7 @@ class QueryConsole(QWidget):
         return self.tabs.list_drafts()
 
     def begin_run(self, world: World, drafts: Mapping[str, str], closed: Sequence[ClosedWindow]) -> None:
-        """Start another run with windows and texts from *drafts*.
+        """Start another run with the windows in *drafts* (window name -> text).
 
         *closed*: texts of windows that were closed in the previous run and can be reopened.
         """
@@ -227,7 +230,10 @@ class QueryConsole(QWidget):
         return shell
 
     def open_server_window(self, server: str) -> None:
-        """Bring the query window on *server* to the front, or the PowerShell window if it has no instance."""
+        """Bring the query window on *server* to the front.
+
+        If *server* has no instance, bring its PowerShell window to the front.
+        """
         known_window = next((window for window in self.tabs.list_windows() if window.server == server), None)
         if known_window is not None:
             self._close_covering_history()
@@ -354,9 +360,11 @@ class QueryConsole(QWidget):
 
     @Slot(str)
     def show_refusal(self, reason: str, window_id: str = "") -> None:
-        """Show *reason* in the window whose line was refused: the window *window_id*, or the last sender.
+        """Show *reason* in the window whose input line was refused.
 
-        Do nothing if the line does not come from this view.
+        *window_id*: name of this window. If it is empty, use the window that sent the last line. Do nothing
+        if the
+        line does not come from this view.
         """
         verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":
@@ -370,7 +378,7 @@ class QueryConsole(QWidget):
     # --- tools --------------------------------------------------------------------------------------------
 
     def show_as_text(self, as_text: bool) -> None:
-        """Show results as text (Ctrl+T) or in a grid (Ctrl+D), in every window."""
+        """Show the results in every window as text (Ctrl+T), or in grids (Ctrl+D) if *as_text* is False."""
         self._as_text = as_text
         for window in self.list_windows():
             window.results.show_as_text(as_text)

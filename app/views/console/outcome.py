@@ -62,7 +62,7 @@ class BatchOutcome(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """Line for the history: the first error, or the number of rows."""
+        """Text for the history: the first error, or the number of rows, or else the first message."""
         for message in self.messages:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
@@ -85,7 +85,7 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 
 
 def build_outcome(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
-    """Build the outcome of a batch from the event of its end."""
+    """Build the outcome of a batch from *event*, which reports its end, and the event's data *batch_end*."""
     return BatchOutcome(
         server=event.server or "",
         window=batch_end.window,
@@ -124,18 +124,21 @@ def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None,
 
 
 TEXT_CELL_CHARACTERS_MAX: Final = 256
-"""Maximum number of characters of a value in results to text. Default of Management Studio."""
+"""Maximum number of characters of a value in a Results to Text page. Default of Management Studio."""
 
 TEXT_CELLS_MAX: Final = 10_000
-"""Maximum number of values in results to text."""
+"""Maximum number of values in a Results to Text page."""
 TEXT_MESSAGES_MAX: Final = 500
-"""Maximum number of messages in results to text."""
+"""Maximum number of messages in a Results to Text page."""
 TEXT_LINES_MAX: Final = 5_000
-"""Maximum number of lines in results to text."""
+"""Maximum number of lines in a Results to Text page."""
 
 
 def format_outcome_as_text(outcome: BatchOutcome) -> str:
-    """Return messages and results as text in order, up to the limits for results to text."""
+    """Return the messages and result sets as text, in their original order.
+
+    The text is limited by the constants TEXT_….
+    """
     lines = [
         text[:TEXT_MESSAGE_CHARACTERS_MAX]
         for text, _, _ in islice(list_message_lines(outcome), TEXT_MESSAGES_MAX)
@@ -170,7 +173,7 @@ def format_outcome_as_text(outcome: BatchOutcome) -> str:
 
 
 TEXT_MESSAGE_CHARACTERS_MAX: Final = 4_000
-"""Maximum number of characters of a message in results to text. Limit of PRINT for Unicode."""
+"""Maximum number of characters of a message in a Results to Text page. Limit of PRINT for Unicode."""
 
 
 QUERY_WINDOW_PATTERN: Final = re.compile(r"[^#]+(#\d+)?")

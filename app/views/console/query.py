@@ -435,7 +435,10 @@ class QueryWindow(QWidget):
         self.set_state("failed")
 
     def start_parsing(self, parsing: ResumableComputation[list[Message]]) -> None:
-        """Check the syntax without running the batch. A long text takes several turns of the event loop."""
+        """Start *parsing*, a syntax check of the text that does not run the batch.
+
+        A long text takes several turns of the event loop.
+        """
         self._first_line = self.editor.first_line
         self._parsing = parsing
         self.set_state("parsing")
@@ -504,7 +507,10 @@ class QueryWindow(QWidget):
             self.editor.setFocus()
 
     def cycle_focus(self, step: int = 1) -> None:
-        """Move the focus through editor, results and messages (F6). From any other widget, focus the editor."""
+        """Move the focus by *step* in the order editor, results, messages (F6).
+
+        From any other widget, move the focus to the editor.
+        """
         indexes = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else indexes)]
         focus_index = self.results.currentIndex() if has_keyboard_focus(self.results) else -1
@@ -517,7 +523,7 @@ class QueryWindow(QWidget):
             self.results.focus_page()
 
     def cycle_focus_back(self) -> None:
-        """Move the focus in the opposite order (Shift+F6)."""
+        """Move the focus by one step in the opposite order of `cycle_focus` (Shift+F6)."""
         self.cycle_focus(-1)
 
     # --- status line and band -----------------------------------------------------------------------------

@@ -137,7 +137,10 @@ class QueryResults(QTabWidget):
         return grids
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
-        """Show the results of a batch. None clears both pages. A focus inside the results stays inside."""
+        """Show the results and messages of a batch. None clears them.
+
+        If the focus is inside the results, it stays there.
+        """
         has_focus = has_keyboard_focus(self)
         self._outcome = outcome
         if self._grids.count():
@@ -176,7 +179,7 @@ class QueryResults(QTabWidget):
             self._text.setPlainText(format_outcome_as_text(outcome) if outcome else "")
 
     def show_as_text(self, as_text: bool) -> None:
-        """Show results as text or in grids."""
+        """Show results as text, or in grids if *as_text* is False."""
         self._as_text = as_text
         self._show_text()
         self._pages.setCurrentIndex(int(as_text))

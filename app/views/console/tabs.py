@@ -123,7 +123,10 @@ class TabCloseButton(QToolButton):
 
 
 BUTTONS_WIDTH_SHARE_MIN: Final = 0.45
-"""Minimum width of the buttons as a share of the total width, independent of the number of tabs."""
+"""Minimum width of the tool buttons next to the tabs, as a share of the total width.
+
+The number of tabs does not change it.
+"""
 CLOSED_TEXTS_MAX: Final = 10
 """Maximum number of texts of closed windows that can be reopened."""
 
@@ -390,7 +393,7 @@ class QueryTabs(QTabWidget):
             window.show_time(world.tick)
 
     def show_running(self, running: bool) -> None:
-        """Set whether the clock runs. While the clock is paused, no wait ends."""
+        """Set whether the clock runs. While it is paused, the windows say that no result can arrive."""
         self._paused = not running
         if self._world is not None:
             self.show_world(self._world)

@@ -24,10 +24,10 @@ from app.words.language import tr
 SCORE_SCALE: Final = 3.0
 SENTENCE_SCALE: Final = 1.3
 SIDE_MARGIN_PX: Final = 18
-"""Left and right margin of the text in the right card."""
+"""Left and right margin of the text in the card with the biggest mistake."""
 BORDER_PX: Final = 8
 SCORE_CARD_WIDTH_LINES: Final = 18
-"""Width of the left card in line heights."""
+"""Width of the card with the score, in line heights."""
 
 
 def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
@@ -92,7 +92,7 @@ def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
 
 
 class VerdictCard(QFrame):
-    """Right card with the biggest mistake.
+    """Right card with the verdict on the run: its biggest mistake.
 
     The page owns the buttons of the card, so that they keep the focus when the text changes.
     """
@@ -133,7 +133,7 @@ class VerdictCard(QFrame):
         self.style().polish(self)
 
     def show_primary(self, primary: QPushButton) -> None:
-        """Move the primary button to the end of the row."""
+        """Move *primary*, the highlighted button, to the end of the row of buttons."""
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
 

@@ -18,7 +18,7 @@ from engine.drill.judging.report_types import ReportRow
 
 DETECTION_PHASE: Final = mark("detection")
 PREPARATION_PHASE: Final = mark("until the command")
-"""Name of the phase before the command of a requested failover."""
+"""Name of the first phase of a requested failover: the time until the command."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION_PHASE, None),
@@ -33,7 +33,7 @@ Undo runs while clients already work again.
 """
 
 INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", mark("start and recovery on the new node"), 0))
-"""Phases of a failover cluster instance. Its recovery includes redo."""
+"""Phases of a failover of a failover cluster instance. The recovery includes redo."""
 
 
 class FailoverPanel(QWidget):
@@ -63,7 +63,7 @@ class FailoverPanel(QWidget):
 
 
 def format_recovery_time(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
-    """Format the measured failover time, and the time Tfailover of the published formula.
+    """Format the measured time of *failover*, and *estimate*: the time Tfailover of the published formula.
 
     The formula uses the state just before the failover.
     """
@@ -91,7 +91,7 @@ def format_recovery_time(estimate: GroupFailoverEstimate, failover: ReportRow) -
 
 
 def format_data_loss(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
-    """Format the measured data loss, and Tdata_loss of the published formula."""
+    """Format the measured data loss of *failover*, and *estimate*: Tdata_loss of the published formula."""
     loss = (
         formatting.NO_VALUE
         if estimate.data_loss_s is None
@@ -188,7 +188,7 @@ class _PhaseBar(QWidget):
         return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_time_labels()))))
 
     def _list_time_labels(self) -> list[tuple[str, float]]:
-        """Return text and seconds of the times below the bar. The times are counted from the detection."""
+        """Return (text, seconds) for the times below the bar, counted from the detection of the failure."""
         if self._failover_s is None:
             return []
         rows = [

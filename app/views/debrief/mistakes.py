@@ -27,7 +27,12 @@ StartRetry = Callable[[float, str], None]
 
 
 def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: StartRetry) -> QPushButton:
-    """Build a button for a retry from *begin*, early enough to do *action* by *due_tick*."""
+    """Build a button that calls *retry* to retry the run from *begin*.
+
+    If *due_tick* is later than *begin*, the button shows the time between them. The notice of the retry then
+    names
+    *action*, which is due at *due_tick*.
+    """
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
@@ -61,9 +66,11 @@ CAUSE_LENGTH_MAX: Final = 220
 def build_mistakes(
     mistake_list: Sequence[Mistake], can_retry: bool, retry: StartRetry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """Return widgets for the mistakes, costliest first. *watch* shows the run at a time in seconds.
+    """Return widgets for the mistakes, costliest first.
 
-    A blunder is found by comparison with the best reachable result, not by lost points.
+    *watch*: function that shows the run at a time in seconds. A mistake need not have lost points itself: it
+    can
+    also be found by comparison with the best reachable result.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_rows_with_symbols(
@@ -85,7 +92,10 @@ def build_mistakes(
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
-    """Return the sort key of a mistake: points gained without it (0 if unknown), and deducted points."""
+    """Return the sort key of a mistake: points gained without the mistake, and deducted points.
+
+    The first number is 0 if it is unknown.
+    """
     return (mistake.cause_impact.points if mistake.cause_impact is not None else 0.0, mistake.points)
 
 

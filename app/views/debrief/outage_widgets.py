@@ -19,13 +19,11 @@ from engine.drill.judging.review import Outage, Review
 DESCRIBED_DATABASES_MAX: Final = 6
 """Maximum number of databases that are described separately.
 
-If there are more, the databases with the longest downtime or unprotected time are described.
+If there are more, those with the longest downtime or unprotected time are described.
 """
 
 EXCESS_DOWNTIME_MIN_S: Final = 5.0
-"""Minimum excess of the clients' downtime over the database's downtime that the debrief mentions. Assumed
-value.
-"""
+"""Minimum difference between clients' and database's downtime that the debrief mentions. Assumed value."""
 
 
 def _format_amount(name: str, value: float) -> str:
@@ -86,7 +84,10 @@ def build_goals(report: Report) -> list[QWidget]:
 
 
 def build_outages(review: Review, report: Report) -> list[QWidget]:
-    """Return widgets that describe each outage, each excess of client downtime, and each data loss."""
+    """Return widgets that describe each outage and each data loss.
+
+    They also describe databases whose clients were down noticeably longer than the database.
+    """
     groups = _group_outages(review.outages)
     outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DESCRIBED_DATABASES_MAX]]
     if len(groups) > DESCRIBED_DATABASES_MAX:
@@ -224,7 +225,7 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
 
 
 def _list_requirement_rows(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
-    """Yield a table row for each requirement, unmet ones first."""
+    """Yield a table row for each requirement of an automatic failover during *outage*, unmet ones first."""
     ticks_by_guard = {
         (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against
     }

@@ -36,7 +36,7 @@ from engine.overrides import override
 from engine.verbs.input_lines import parse_script
 
 NARROW_WIDTH_UNITS: Final = 46
-"""Width in line heights below which the cards are stacked."""
+"""Width of the page in line heights below which the two cards are stacked."""
 PAGE_MARGIN_PX: Final = 22
 """Left and right margin of the page."""
 CARD_GAP_PX: Final = 10
@@ -57,9 +57,9 @@ TABS: Final = (
 )
 SCORE, TIMELINE, POINTS, COMMANDS, OUTAGES, EVIDENCE, EXPORT = range(len(TABS))
 REVIEW_TABS: Final = (TIMELINE, POINTS, COMMANDS, OUTAGES, EVIDENCE)
-"""Tabs that change when the review is complete."""
+"""Tabs that are rebuilt when the review of the run is complete."""
 ANALYSIS_TABS: Final = (SCORE, TIMELINE)
-"""Tabs that change when the analysis finds better continuations."""
+"""Tabs that are rebuilt when the analysis finds better continuations."""
 
 
 class DebriefView(QScrollArea):
@@ -382,7 +382,7 @@ class DebriefView(QScrollArea):
             area.verticalScrollBar().setValue(scroll_position)
 
     def _show_state(self) -> None:
-        """Show the state of the analysis in the corner."""
+        """Show the state of the analysis in the corner of the tabs."""
         model = self._model
         if model is None or self._asks:
             return

@@ -1,4 +1,4 @@
-"""Form for a reflection on a run before the points are shown, and its display next to the points."""
+"""Reflection on a run: the form before the points are shown, and the answers next to the points."""
 
 from typing import Final
 

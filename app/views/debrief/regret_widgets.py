@@ -253,7 +253,10 @@ class ValueCurve(QWidget):
         return super().event(event)
 
     def format_tip(self, tick: Tick, segment: RunSegment | None) -> str:
-        """Return the tooltip for *tick*: the score still possible then, and the cost of *segment*."""
+        """Return the tooltip for *tick*: the score still possible then, and the cost of *segment*.
+
+        *segment*: action or wait.
+        """
         if segment is None:
             return ""
         value = segment.before if segment.line != WAITING else self._compute_value(tick)
@@ -393,14 +396,15 @@ def build_regret_widgets(
 
     Args:
         regret_analysis: analysis of the run.
-        lessons: mistakes shown in the right card. A lesson replaces the waits that it joins.
+        lessons: mistakes of the run that are worth practicing. A lesson replaces the single waits that it
+        combines.
         has_solution: whether the drill has a reference solution.
         can_retry: whether the user can retry the drill.
         retry: starts a retry.
         select_time: selects a time of the curve, in seconds.
-        watch: shows the best continuation of a segment.
+        watch: shows the best continuation of an action or a wait.
         choices: question -> its choices.
-        is_provisional: whether the search may still find more.
+        is_provisional: whether the search may still find better continuations.
         continue_search: continues the search, or None while the search runs.
         refused: time and line of each rejected command.
     """
@@ -453,7 +457,7 @@ def build_regret_widgets(
 
 
 def _exclude_lessons(segments: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the segments that are not part of any of *lessons*."""
+    """Return the *segments* (actions and waits) that are not part of any of *lessons*."""
 
     def is_part(segment: RunSegment) -> bool:
         return any(
@@ -474,7 +478,7 @@ def _build_certainty(
 ) -> QWidget:
     """Build a line that states how certain the curve is, with a button that searches longer.
 
-    *provisional*: the search may still find more. *search_on*: continues the search.
+    *provisional*: the search may still find better continuations. *search_on*: continues the search.
     """
     box = QWidget()
     row = build_row(parent=box, margins=0)
@@ -502,9 +506,9 @@ def _build_segment_texts(
     choices_by_question: Mapping[str, Sequence[str]],
     refused: RefusedCommands,
 ) -> QVBoxLayout:
-    """Describe a segment and the best alternative.
+    """Describe an action or a wait, and the best alternative to it.
 
-    *last_chance*: last chance to reach all goals, if the segment missed it.
+    *last_chance*: last chance to reach all goals, or None unless *segment* missed it.
     """
     words = _build_column(
         build_label(format_segment(segment, choices_by_question, last_chance, refused), 1.0, bold=True)

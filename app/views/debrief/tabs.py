@@ -187,7 +187,7 @@ class TabCallbacks(Struct, frozen=True):
 
     retry: StartRetry
     select_time: Callable[[float], None]
-    """Callback that selects a time in seconds, from which a retry is offered."""
+    """Callback that selects a time in seconds. The page then offers a retry from this time."""
     watch_run: Callable[[float], None]
     watch_best: Callable[[SegmentWithBest], None]
     watch_solution: Callable[[], object]
@@ -219,7 +219,7 @@ def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
 
 
 def build_score_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
-    """Return the value curve, and the costliest actions and waits."""
+    """Return the curve of the best reachable score, and the costliest actions and waits."""
     if model.regret_analysis is None:
         return [
             build_muted_label(
@@ -266,7 +266,10 @@ def build_timeline_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidg
 def build_points_tab(
     model: DebriefModel, actions: TabCallbacks, narrow: bool, asks_first: bool
 ) -> list[QWidget]:
-    """Return the points per rubric item, and the questions."""
+    """Return the points per rubric item, and the questions.
+
+    *asks_first*: state of the check box that turns the reflection form on for later runs.
+    """
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if model.reflection is not None:
@@ -379,7 +382,7 @@ def _build_failovers(model: DebriefModel) -> list[QWidget]:
 
 
 def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[TimelineSpan]]]:
-    """Return a single timeline row: the states of the database that was down or unprotected the longest."""
+    """Return one row for the timeline: the states of the database that was down or unprotected the longest."""
 
     def measure_harm(lane: DatabaseLanes) -> int:
         harmful_spans = [

@@ -42,9 +42,9 @@ class AddFaultForm(QFrame):
     """Form to add a fault. Enter adds it, and Esc closes the form. Invalid input shows an error instead."""
 
     fault_wanted = Signal(object, str, str)
-    """Signal: times as in the file, input line, note.
+    """Signal: keys and values that set the time of the fault in the scenario file, input line, note.
 
-    The times are declared as an object, because Qt would sort the keys of a dict.
+    The keys and values are declared as an object, because Qt would sort the keys of a dict.
     """
     close_wanted = Signal()
 
@@ -206,7 +206,7 @@ class AddFaultForm(QFrame):
         return " ".join(words)
 
     def _parse_times(self) -> dict[str, object] | str:
-        """Return the times as in the file, or an error message."""
+        """Return the keys and values that set the time in the scenario file, or an error message."""
         kind = self.start_kind.currentData()
         if kind == CONDITIONAL_FAULT:
             condition, delay_text = self.condition.text().strip(), self.condition_delay.text().strip()

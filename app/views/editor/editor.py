@@ -46,7 +46,7 @@ TOKEN_COLORS: Final[tuple[tuple[_TokenType, str], ...]] = (
 """Kind of token -> theme color. The first match applies."""
 
 TARGET_LINE_SHARE_MAX: Final = 0.75
-"""Maximum position of a target line, as a share of the height.
+"""Lowest position of the cursor line that needs no scrolling, as a share of the height of the view.
 
 A lower line is centered, so that the lines after it are visible.
 """
@@ -81,10 +81,11 @@ class TomlEditor(CodeEditor):
         self.centerCursor()
 
     def scroll_to_line(self, line: int) -> None:
-        """Go to *line* (counted from 1) for an author who edits in another view.
+        """Move the cursor to *line* (counted from 1), for an author who edits in another view.
 
-        Scroll only if the line is not visible. Select nothing, because the next key would replace a
-        selection.
+        Scroll only if the line is outside the view or in its lower quarter. Select nothing, because the next
+        key
+        would replace a selection.
         """
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
@@ -227,7 +228,10 @@ class ScenarioEditor(QWidget):
     # --- the text -------------------------------------------------------------------------------------------
 
     def show_text(self, text: str, file: Path | None, saved: bool = True, name: str = "") -> None:
-        """Edit *text*. *file*: its file, or None if none is chosen. *name*: suggested name in that case."""
+        """Edit *text*, which belongs to *file*, or to no file yet if *file* is None.
+
+        *saved*: whether *file* contains this text. *name*: suggested file name for a text without a file.
+        """
         self.file, self.draft_name = file, name
         self._saved_text = text if saved else ""
         self.text.setPlainText(text)
@@ -276,9 +280,9 @@ class ScenarioEditor(QWidget):
             self._checker.play_solution(self.scenario, self.file_name)
 
     def parse_if_changed(self) -> None:
-        """Parse the text now if it has changed.
+        """Apply pending input of the form and parse the text if it has changed.
 
-        The next action refers to the current text and form fields.
+        An action that follows then uses the current text.
         """
         self.form.apply_pending_input()
         if self._reading is None or self._reading.text != self.text.toPlainText():

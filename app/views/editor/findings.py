@@ -38,7 +38,8 @@ class CheckCanceledError(Exception):
 class ParsingResult(Struct, frozen=True):
     """Result of parsing a scenario text.
 
-    The result contains the scenario and remarks for its author, or the problems that prevent a scenario.
+    If the text is valid, it contains the scenario and remarks for the author, otherwise the problems of the
+    text.
     """
 
     text: str
@@ -286,7 +287,10 @@ class ProblemList(QWidget):
         return height + min(self.rows.count(), ROWS_SHOWN_MAX) * round(line * 1.35) + line
 
     def select_next_problem(self, offset: int) -> bool:
-        """Select the next or previous problem, cyclically. Return False if there are no problems."""
+        """Select the next problem, or the previous problem if *offset* is negative, cyclically.
+
+        Return False if there are no problems.
+        """
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM_ROLE)]
         if not with_problem:
             return False

@@ -41,7 +41,7 @@ TABLES_BY_RUBRIC_KIND: Final = {"diagnosis": "question", "prediction": "predict"
 DRILL_POINTS_MAX: Final = 100.0
 """Maximum points of a drill."""
 DEFAULT_NAMES: Final = {"database": "Sales", "goal": "goal-1"}
-"""Default names for objects that do not exist yet."""
+"""Table of a scenario -> name that is used for its entry while the table has none."""
 
 
 def create_entry(section: FormSection, data: Mapping[str, object]) -> dict[str, object]:
@@ -66,7 +66,7 @@ def create_entry(section: FormSection, data: Mapping[str, object]) -> dict[str, 
 
 
 def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseModel]:
-    """Return the schema class for a new entry, of the first kind that has no entry yet.
+    """Return the schema class for a new entry: the class of the first kind that has no entry yet.
 
     Kinds that other tables of the scenario need come first.
     """
@@ -88,7 +88,10 @@ def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: s
 
 
 def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
-    """Return the required keys of the table *model* at *key*, with initial values."""
+    """Return the required keys of a table with initial values.
+
+    *model*: schema class of the table. *key*: key of the table in the scenario *data*.
+    """
     servers, databases, goals = (_list_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
@@ -360,7 +363,10 @@ class ScenarioForm(QWidget):
         self.page.show_problems(problems)
 
     def show_path(self, path: Path, take_focus: bool = False) -> bool:
-        """Show the field at *path*, or the nearest field. Return False if the form has no section for it."""
+        """Show the field at *path*, or the nearest field, and focus it if *take_focus*.
+
+        Return False if the form has no section for *path*.
+        """
         key = str(path[0]) if path else PLAIN_KEYS_SECTION
         keys = [section.key for section in self._sections]
         section = keys.index(key) if key in keys else keys.index(PLAIN_KEYS_SECTION)

@@ -118,7 +118,10 @@ class FormPage(QScrollArea):
         return next((path_key for path_key, row in self.rows.items() if row.widget is widget), None)
 
     def show_field(self, path: Path, take_focus: bool) -> bool:
-        """Scroll to the field at *path*, or to the field that contains it. Return False if there is none."""
+        """Scroll to the field at *path*, or to the field that contains it, and focus it if *take_focus*.
+
+        Return False if there is no such field.
+        """
         row = next((self.rows[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.rows), None)
         if row is None:
             return False
@@ -138,9 +141,9 @@ class FormPage(QScrollArea):
     # --- construction of fields -----------------------------------------------------------------------------
 
     def _compute_shape(self, model: type[BaseModel], path: Path) -> object:
-        """Return the keys without a field, and the number of tables in each nested list.
+        """Return a value that changes when the page must be rebuilt.
 
-        The page is rebuilt when they change.
+        It consists of the keys without a field and the number of tables in each nested list.
         """
         inner_shapes = [
             len(self._get_list((*path, field.key)))

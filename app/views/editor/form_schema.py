@@ -28,13 +28,13 @@ from engine.tables import read_table
 PLAIN_KEYS_SECTION: Final = ""
 """Key of the section for the keys before the first table."""
 VARIANTS_SECTION: Final = "variants"
-"""Key of the section for the pools, which has no fields."""
+"""Key of the section with the variant pools. This section has no fields."""
 
 _FORM_TEXT_ROWS: Final = read_table("app.views.editor", "form_words.tsv")
 
 
 def _list_texts(table: str) -> Mapping[str, str]:
-    """Return key -> text for the rows of *table* in the file with the form's texts."""
+    """Return key -> text for the rows of *table* in form_words.tsv, the file with the texts of the form."""
     return {row["key"]: row["text"] for row in _FORM_TEXT_ROWS if row["of"] == table}
 
 
@@ -452,9 +452,9 @@ def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind
 
 
 def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
-    """Return the kind of a field with several values, and the kind of each value.
+    """Return the kind of a field with several values of the type *inner*, and the kind of each value.
 
-    Raises TypeError for other types.
+    Raises TypeError if no kind of field can show such values.
     """
     bare_type, rules = _strip_type(inner), _list_constraints(inner)
     if bare_type is int:

@@ -44,7 +44,7 @@ COMPLETION_WIDTH_MIN_CHARACTERS: Final = 16
 """Minimum width of the completion list in characters."""
 
 CompleteText = Callable[[str], Sequence[str]]
-"""Function that returns the possible continuations of a text."""
+"""Function that returns the possible completions of a text."""
 
 
 class CompletionList(QObject):
@@ -201,16 +201,18 @@ class NameBox(ChoiceBox):
 
 
 def select_placeholder(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.FocusReason) -> None:
-    """Select a placeholder text, so that typing replaces it.
+    """Select *text* in *field* if it is a placeholder, so that typing replaces it.
 
-    The selection is deferred until the click has placed the cursor.
+    The selection is deferred, because a click places the cursor after the focus change. *reason*: reason of
+    the
+    focus change. When a popup closes, nothing is selected.
     """
     if text.startswith(PLACEHOLDER_PREFIX) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
 
 
 class TextLine(QLineEdit):
-    """Input line that selects a placeholder text when it receives the focus."""
+    """Text field with one line. When it receives the focus, it selects a placeholder text."""
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -219,7 +221,7 @@ class TextLine(QLineEdit):
 
 
 class CompletingLine(TextLine):
-    """Input line with completion, for comma-separated names, an input line or a condition."""
+    """Text field with one line and with completion of names, input lines or conditions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -453,7 +455,7 @@ class FieldRow:
 
 
 def add_field_row(layout: QFormLayout, row: FieldRow) -> None:
-    """Add a label and its field to *layout*. A long text is below its label and has the whole width."""
+    """Add a label and its field to *layout*. A field for long text is below its label, at full width."""
     label = QLabel(row.field.label)
     label.setToolTip(row.widget.toolTip())
     label.setBuddy(row.widget)

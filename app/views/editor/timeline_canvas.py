@@ -72,7 +72,7 @@ class TimelineCanvas(QWidget):
     a key opens the menu.
     """
     entry_dropped = Signal(object, object)
-    """Signal: dragged entry before the drag, and its new start and end in seconds."""
+    """Signal: dragged entry with its old time, and its new (start, end) in seconds."""
     height_changed = Signal()
     """Signal: the lanes need another height."""
     add_wanted = Signal(float)
@@ -223,7 +223,7 @@ class TimelineCanvas(QWidget):
         return box.translated(self._visible_rect.left(), 0.0) if entry.kind == CONDITIONAL_FAULT else box
 
     def _find_entry(self, position: QPointF) -> tuple[TimelineEntry, str] | None:
-        """Return the entry at *position* and its part, or None.
+        """Return (entry, part of the entry) at *position*, or None.
 
         Of overlapping entries, the selected entry has precedence, then the entry drawn last.
         """

@@ -20,8 +20,9 @@ TIMED_FAULT, WINDOW_FAULT, CONDITIONAL_FAULT, SOLUTION_STEP = "at", "window", "w
 Path = tuple[str | int, ...]
 """Keys and indexes that lead to an entry in a scenario."""
 EntrySpan = tuple[float, float]
-"""Start and end in seconds. They are equal for a single time. For a fault with a condition, both are its
-delay.
+"""Start and end in seconds. They are equal for a single time.
+
+For a fault that waits for a condition, both are the delay after the condition.
 """
 
 AXIS_LENGTH_MIN_S: Final = 120.0
@@ -277,9 +278,9 @@ WHOLE_ENTRY, ENTRY_START, ENTRY_END = "whole", "start", "end"
 """Parts of an entry that the user can drag."""
 
 FINE_SNAP_MIN_PX_PER_S: Final = 2.0
-"""Minimum scale at which drags snap to seconds.
+"""Minimum scale at which drags snap to single seconds.
 
-Below it they snap to five seconds, so that a snap interval is never shorter than a pixel.
+At smaller scales, drags snap to five seconds, because a snap interval should not be shorter than a pixel.
 """
 COARSE_SNAP_INTERVAL_S: Final = 5.0
 GRIP_HALF_WIDTH_PX: Final = 6.0
@@ -334,7 +335,10 @@ class FaultLayout(Struct, frozen=True):
 def lay_out_faults(
     spans: Sequence[EntrySpan], widths: Sequence[float], scale: TimeAxisScale
 ) -> list[FaultLayout]:
-    """Place each fault and its label in the first row with space for both. *widths*: label widths in pixels."""
+    """Place each fault and its label in the first row with space for both.
+
+    *spans*: start and end of each fault in seconds. *widths*: label widths in pixels.
+    """
     ends: list[float] = []
     """Position from which each row is free."""
     layouts = []
@@ -354,7 +358,10 @@ def lay_out_faults(
 
 
 def _compute_label_x(start: float, end: float, width: float, scale: TimeAxisScale) -> float:
-    """Return the left edge of a label: inside a wide window, or to its right, or to its left at the axis end."""
+    """Return the left edge of a label: inside its window, if it fits, otherwise next to the window.
+
+    The label is to the right of the window, or to its left near the end of the axis.
+    """
     if end - start >= width + 4 * GRIP_HALF_WIDTH_PX:
         return start + (end - start - width) / 2.0
     right = end + 1.7 * GRIP_HALF_WIDTH_PX
@@ -364,7 +371,10 @@ def _compute_label_x(start: float, end: float, width: float, scale: TimeAxisScal
 
 
 def lay_out_flow(widths: Sequence[float], available_width: float, gap: float) -> list[tuple[int, float]]:
-    """Return row and left edge of items that wrap like words."""
+    """Return (row, left edge) of each item, for items that wrap like words.
+
+    *widths*: widths of the items. *gap*: gap between two items.
+    """
     positions, row, x = [], 0, 0.0
     for width in widths:
         if x and x + width > available_width:
@@ -375,7 +385,7 @@ def lay_out_flow(widths: Sequence[float], available_width: float, gap: float) ->
 
 
 def space_apart(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
-    """Move *xs* at least *pitch* apart, in the same order.
+    """Return the positions *xs* in the same order, moved apart to a distance of at least *pitch*.
 
     The result is between *left_x* and *right_x*. If the space does not suffice, *pitch* is reduced.
     """
@@ -424,7 +434,7 @@ def _snap_time(t_s: float, step_s: float, most_s: float) -> float:
 
 
 def move_span(span: EntrySpan, part: str, by_s: float, length_s: float) -> EntrySpan:
-    """Return *span* after *part* was moved by *by_s* seconds with keys, without snapping."""
+    """Return *span* after keys moved *part* by *by_s* seconds. The result is not snapped."""
     start, end = span
     if part == ENTRY_END:
         return (start, min(length_s, max(start, round(end + by_s, 2))))
@@ -533,6 +543,8 @@ def _format_number(value: float) -> str:
 
 def add_fault(text: str, times: Mapping[str, object], line: str, note: str) -> tuple[str, Path]:
     """Return *text* with a new fault after the other faults, and the path of the new fault.
+
+    *times*: keys and values that set the time of the fault. *line*: input line.
 
     Raises ScenarioEditError.
     """

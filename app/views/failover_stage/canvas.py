@@ -91,7 +91,7 @@ def compute_panel_box(height: float) -> QRectF:
 
 
 def compute_phase_boxes(count: int, height: float) -> list[QRectF]:
-    """Return the rectangles of *count* phases in the ribbon."""
+    """Return the rectangles of *count* phases in the ribbon, on a canvas of *height* units."""
     width = (CANVAS_WIDTH - 48 - 8 * (count - 1)) / count
     return [QRectF(24 + index * (width + 8), height - 98, width, 50) for index in range(count)]
 
@@ -157,7 +157,7 @@ TEXT_SIZES_MIN: Final = (11.0, 17.2)
 
 
 class StageStyle(Struct, frozen=True):
-    """Colors and fonts of the stage. *is_far* is True for presentations, whose text is larger."""
+    """Colors and fonts of the stage. If *is_far* is True, the text is larger, for presentations."""
 
     colors: ThemeTokens
     fonts: dict[str, QFont]
@@ -175,7 +175,7 @@ class StageStyle(Struct, frozen=True):
         )
 
     def get_series_color(self, color: str | int) -> QColor:
-        """Return the color of a server (by number) or of a color name."""
+        """Return the color of the server with the number *color*, or the color with the name *color*."""
         return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property
@@ -261,9 +261,9 @@ class CanvasPainter:
         return disk
 
     def draw_halo(self, box: QRectF, has_succeeded: bool) -> None:
-        """Draw a halo around a part that is active in the current phase.
+        """Draw a halo around a part of the stage that is active in the current phase.
 
-        *has_succeeded* selects the color of success.
+        The halo has the color of success if *has_succeeded*.
         """
         color = self.colors.ok if has_succeeded else self.colors.focus
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -281,7 +281,7 @@ class CanvasPainter:
     def draw_pill(
         self, content: str, box: QRectF, background_color: QColor, text_color: QColor, dashed: bool = False
     ) -> None:
-        """Draw *content* on a rounded background."""
+        """Draw *content* on a rounded background, with a dashed border if *dashed*."""
         self.painter.setPen(
             QPen(self.colors.muted, 1.3, Qt.PenStyle.DashLine) if dashed else Qt.PenStyle.NoPen
         )

@@ -69,7 +69,7 @@ def list_cells(row: FigureRow) -> tuple[str, ...]:
 
 
 def _format_value(row: FigureRow, figure: float | str) -> str:
-    """Format a value of *row* with its unit. A text is unchanged."""
+    """Format *figure*, a value of *row*, with the unit of the row. A text is returned unchanged."""
     return (
         figure
         if isinstance(figure, str)

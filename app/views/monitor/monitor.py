@@ -80,7 +80,10 @@ def find_stored_alert(world: World, server: str, database: str, alert_id: int) -
 def list_warning_rows(
     world: World, database: str, servers: Sequence[str], last_alerts: dict[int, str]
 ) -> list[WarningRow]:
-    """Return the rows of the Warnings page. Thresholds of unreachable servers are unknown."""
+    """Return the rows of the Warnings page. The thresholds of unreachable servers are unknown.
+
+    *last_alerts*: ID of a warning -> time and server of the last alert.
+    """
     return [
         WarningRow(
             alert_id,
@@ -372,7 +375,7 @@ class MirroringMonitor(QWidget):
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Select the last history row that was recorded by *t_s*."""
+        """Select the last history row that was recorded at or before *t_s* (seconds since the start)."""
         self.history.show_time(t_s)
 
     @Slot(object)

@@ -40,7 +40,7 @@ from engine.mirroring.monitor import MonitorRow, list_monitor_results
 from engine.model import World
 
 NARROW_WIDTH_UNITS: Final = 38.0
-"""Width in line heights below which the grid uses short titles."""
+"""Width of the page in line heights below which the grid of partners uses short titles."""
 
 VALUE_LENGTH_MAX: Final = 16
 """Maximum number of characters of a value that stays on one line."""
@@ -182,7 +182,7 @@ RECORD_RANGES: Final = (
     (mark("Last 1,000 records"), 8),
     (mark("All records"), 9),
 )
-"""Label and value of the @mode argument of sp_dbmmonitorresults. Documented."""
+"""(label, value) for each @mode argument of sp_dbmmonitorresults. Documented."""
 
 
 MonitorHistoryRow = tuple[str, MonitorRow]
@@ -261,7 +261,10 @@ class MonitorHistoryPage(QWidget):
         build_widget_column(bar, (self.table, 1), parent=self, margins=0)
 
     def show_time(self, t_s: float | None) -> None:
-        """Select the last row recorded by *t_s* (seconds since the start). None selects no row."""
+        """Select the last row that was recorded at or before *t_s*. None selects no row.
+
+        *t_s*: seconds since the start.
+        """
         self.table.clearSelection()
         for index, (_, row) in enumerate(self.model.rows):
             if t_s is not None and row.tick <= t_s * TICKS_PER_S:

@@ -21,7 +21,7 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
 
 CONNECTION_SUFFIX: Final = "explorer"
-"""Name suffix of the connections for the tree's statements."""
+"""Suffix in the names of the connections that run the tree's statements."""
 
 SERVICE_ACTIONS: Final = (
     (mark("&Start"), "start-service"),

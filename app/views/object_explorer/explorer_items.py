@@ -57,7 +57,7 @@ TIMEOUT_ERROR, REFUSED_ERROR, NOT_FOUND_ERROR = -2, 2, 53
 def find_connection_error(world: World, name: str) -> int | None:
     """Return the error number for a connection to *name*, or None if the server responds.
 
-    TIMEOUT_ERROR applies only after the login timeout.
+    TIMEOUT_ERROR means that the instance hangs. A client gets this error only after the login timeout.
     """
     server = world.instances[name]
     if tsql.is_reachable(world, name):
@@ -289,7 +289,7 @@ FOLDERS: Final = (
 
 
 def format_folder_title(folder: ExplorerFolder, server: Instance) -> str:
-    """Return the title of a folder. The title of SQL Server Agent says so if the agent is stopped."""
+    """Return the title of a folder. If SQL Server Agent is stopped, the title of its folder says so."""
     title = tr(folder.title)
     is_agent_stopped = folder.name == "agent" and not server.agent_running
     return tr("{name} (stopped)").format(name=title) if is_agent_stopped else title

@@ -63,7 +63,10 @@ def _format_use_master(copy: DatabaseCopy, clause: str) -> str:
 
 
 def _script_session(copy: DatabaseCopy, alter: str) -> str:
-    """Return the statements that set up the current mirroring session on this server."""
+    """Return the statements that set up the current mirroring session on the server of *copy*.
+
+    *alter*: beginning of each statement, up to SET.
+    """
     lines = [f"{alter}PARTNER = {quote_literal(copy.mirroring.partner_address or '')}", "GO"]
     if copy.mirroring.role is Role.PRINCIPAL:
         lines += [
@@ -95,14 +98,20 @@ def script_failover(group: str) -> str:
 
 
 def script_data_movement(database: str, clause: str) -> str:
-    """Return the statement of Suspend or Resume Data Movement."""
+    """Return the statement that suspends or resumes data movement for *database*.
+
+    *clause*: SUSPEND or RESUME.
+    """
     return f"ALTER DATABASE {quote_name(database)} SET HADR {clause}"
 
 
 def _build_group_prefix(
     world: World, server: str, predicate: Callable[[AvailabilityGroup], bool]
 ) -> Iterable[str]:
-    """Yield the script prefix `ALTER AVAILABILITY GROUP [g] ` for each matching group of *server*."""
+    """Yield the script prefix `ALTER AVAILABILITY GROUP [g] ` for availability groups of *server*.
+
+    Only availability groups for which *predicate* returns True are included.
+    """
     groups = (
         replicas.find_group_config(world, server, state.guid)
         for state in replicas.list_replica_states(world, server)
@@ -238,12 +247,12 @@ def _script_job(world: World, server: str, name: str) -> Iterable[TitledScript]:
 
 
 def script_enable_job(name: str, enabled: bool) -> str:
-    """Return the statement of Enable or Disable."""
+    """Return the statement that enables or disables the job *name*."""
     return f"EXEC msdb.dbo.sp_update_job @job_name = {quote_literal(name)}, @enabled = {int(enabled)}"
 
 
 def script_start_job(name: str) -> str:
-    """Return the statement of Start Job."""
+    """Return the statement that starts the job *name*."""
     return f"EXEC msdb.dbo.sp_start_job @job_name = {quote_literal(name)}"
 
 

@@ -52,7 +52,7 @@ _SHAPE_BY_COLOR_NAME: Final = {
 def build_item_icon(kind: str, color_name: str, dark: bool) -> QIcon:
     """Return the icon of *kind* with the status symbol of *color_name*.
 
-    The color names text and idle have no symbol.
+    The colors "text" and "idle" have no symbol.
     """
     colors = theme.build_dark_theme() if dark else theme.build_light_theme()
     ground = colors.idle if color_name == "idle" else colors.accent if kind == "folder" else colors.text

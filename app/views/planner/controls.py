@@ -201,7 +201,7 @@ PAPER_WORKLOADS: Final = {
     mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
     mark("Inserts into a log table, 2014"): (LOG_ROWS, "delayed", 2014),
 }
-"""Name of a workload in the papers -> workload, servers and version."""
+"""Name of a workload in Microsoft's white papers -> workload, servers and SQL Server version."""
 SAFETY_CHOICES: Final = (
     ("FULL", SafetyMode.FULL),
     ("OFF", SafetyMode.OFF),
@@ -475,7 +475,10 @@ class PlannerControls(QScrollArea):
 SHOWN_NETWORKS: Final = tuple(
     (name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORK_RTT_RANGES_MS
 )
-"""Networks of the white paper's Table 7, limited to the range of the slider, which does not start at 0."""
+"""(name, lowest, highest round trip) of the networks in Table 7 of the white paper.
+
+The values are limited to the range of the slider, which does not start at 0.
+"""
 
 
 def _build_spin_box(field: WorkloadField) -> QDoubleSpinBox:
@@ -509,7 +512,7 @@ def _build_heading(text: str) -> QLabel:
 
 
 def _build_rows(*rows: tuple[str | QWidget, QWidget]) -> QWidget:
-    """Build a grid with names on the left and fields on the right. The label of a field is its buddy."""
+    """Build a grid of *rows* (label, field). Each label is the buddy label of its field."""
     widget = QWidget()
     grid = QGridLayout(widget)
     grid.setContentsMargins(0, 0, 0, 0)

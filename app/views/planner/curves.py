@@ -47,7 +47,7 @@ PLOTTED_COUNTERS: Final = {
         COUNTERS["mirror_cpu_percent"],
     )
 }
-"""Name in a sweep -> counter, for counters that can be plotted."""
+"""Name of a counter in a sweep -> counter, for the counters that can be plotted."""
 
 LOG_SCALE_COUNTERS: Final = ("response_s", "commit_delay_ms")
 """Counters with a logarithmic axis, because they differ between links by orders of magnitude."""
@@ -75,7 +75,7 @@ def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
 
 
 class PaperAxisValue(Struct, frozen=True):
-    """Axis value that a paper mentions, with the number of the paper's figure."""
+    """Axis value that a white paper mentions, with the number of the figure there."""
 
     value: float
     figure_number: str
@@ -157,7 +157,10 @@ class PlotCell(QObject):
     def show_plan(
         self, axis_value: float, values: Mapping[SafetyMode, float], selected_mode: SafetyMode
     ) -> None:
-        """Show the plan as a vertical line at *axis_value*, with a dot on each curve."""
+        """Show the plan as a vertical line at *axis_value*, with a dot on each curve.
+
+        *values*: safety level -> value of the plan. The curve of *selected_mode* is emphasized.
+        """
         self._chosen_safety = selected_mode
         self.plan_line.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
@@ -175,9 +178,9 @@ class PlotCell(QObject):
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
     def show_notes(self, notes: Sequence[PaperAxisValue], has_labels: bool) -> None:
-        """Draw dotted lines at axis values that papers mention.
+        """Draw dotted lines at axis values that the white papers mention.
 
-        If *has_labels*, add the figure numbers of the papers.
+        If *has_labels*, add the numbers of the figures that mention them.
         """
         for line, tag in self._notes:
             self.plot.removeItem(line)
@@ -253,7 +256,7 @@ ROW_GAP_LINES: Final = 0.3
 AXIS_LABEL_SAMPLE: Final = "500 MB/s"
 
 PAPER_PLAN: Final = MirroringPlan()
-"""Plan with the link on which the papers' tables were measured.
+"""Plan with the link on which the tables of Microsoft's white papers were measured.
 
 Published values are shown only for this link.
 """
@@ -391,13 +394,16 @@ class PlanCurves(QWidget):
 
 
 def is_measured_link(plan: MirroringPlan, axis: str) -> bool:
-    """Return True if the plan's link, apart from *axis*, equals the link of the papers' tables."""
+    """Return True if the plan's link equals the link of `PAPER_PLAN` in everything except *axis*."""
     measured = PAPER_PLAN.with_changes(**{axis: getattr(plan, axis)})
     return all(getattr(plan, name) == getattr(measured, name) for name in _LINK_FIELDS)
 
 
 def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
-    """Return safety level -> measured values of *counter*, which the curves should pass through."""
+    """Return safety level -> measured values of *counter*, through which the curves should pass.
+
+    The result is empty unless the plan has the measured link (see `is_measured_link`).
+    """
     if not is_measured_link(plan, axis):
         return {}
     return {

@@ -26,7 +26,7 @@ from engine.overrides import override
 from engine.planning import MirroringPlan
 
 RUNS_PER_CAUSE: Final = 100
-"""Number of runs per cause. Assumed: shares of these runs are then accurate to 10 percentage points."""
+"""Number of runs per cause. Assumed: shares computed from them are accurate to 10 percentage points."""
 
 CAUSE_NAMES: Final = {
     "power-off": mark("power lost"),

@@ -182,7 +182,7 @@ INITIAL_SPLITTER_HEIGHTS: Final = (400, 230)
 
 SWEEP_VALUES: Final = {"rtt_ms": SWEPT_RTTS_MS, "bandwidth_mbps": SWEPT_BANDWIDTHS_MBPS}
 LOSSY_LINK_POINT_STEP: Final = 2
-"""Step between the indexes of computed points on a link with packet loss, which takes longer to compute."""
+"""On a link with packet loss, only every nth point is computed, because computing takes longer there."""
 
 
 class LinkPlanner(QWidget):

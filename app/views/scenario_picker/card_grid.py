@@ -68,7 +68,7 @@ class CardGrid(QListWidget):
         theme.call_after_events(self, theme.FONT_EVENTS, self._fit_size)
 
     def show_cards(self, cards: Sequence[DrillCard], recommended: str) -> None:
-        """Show *cards* and keep the selected drill."""
+        """Show *cards* and keep the selected drill. *recommended*: name of the recommended drill."""
         before = self.get_current_card()
         self.recommended = recommended
         self.clear()
@@ -235,7 +235,10 @@ class _CardDelegate(QStyledItemDelegate):
 
 
 def _wrap_summary(text: str, font_text: str, width: float) -> tuple[str, ...]:
-    """Return the lines of *text* if it fits. Otherwise return its first sentence, which states the situation."""
+    """Return the lines of *text*, or of its first sentence if *text* does not fit.
+
+    The first sentence states the situation. *font_text*: `QFont.toString()` of the font.
+    """
     lines = wrap_text_cached(text, font_text, width, _TEXT_LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
         return wrap_text_cached(text.partition(". ")[0] + ".", font_text, width, _TEXT_LINES - 2)

@@ -253,7 +253,7 @@ class StartPageView(QWidget):
         build_widget_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
 
     def _align_right_margin(self, _: int, maximum: int) -> None:
-        """Align the right edges of content and head, whether or not a scroll bar is visible."""
+        """Align the right edges of content and head. If *maximum* is positive, a scroll bar is visible."""
         bar = self._area.verticalScrollBar().sizeHint().width() if maximum > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
 

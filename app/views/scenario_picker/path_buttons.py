@@ -30,7 +30,10 @@ SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
 TITLE_SCALE_MIN: Final = 0.84
 """Minimum scale of a title: 11 px at the default text size."""
 TITLE_LINES_MAX: Final = 3
-"""Maximum number of lines of a title, and of the next drill. Six buttons then fit in a row at any text size."""
+"""Maximum number of lines of a path's title, and of the next drill's title.
+
+Six buttons then fit in a row at any text size.
+"""
 
 
 class PathButtons(QWidget):

@@ -44,9 +44,9 @@ def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -
 
 @lru_cache(maxsize=2048)
 def wrap_text_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
-    """Wrap *text* as `wrap_text` does and cache the lines.
+    """Wrap *text* as `wrap_text` does and cache the lines, because the list view often repeats its layout.
 
-    The list view lays out its rows again at each change. *font_text*: `QFont.toString()` of the font.
+    *font_text*: `QFont.toString()` of the font.
     """
     font = QFont()
     font.fromString(font_text)

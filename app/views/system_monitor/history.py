@@ -49,7 +49,7 @@ FIRST_NEW_VERSION: Final = 2008
 class PerfCounter(Struct, frozen=True):
     """Performance counter.
 
-    *owner* and *mirror* compute its values on a server that has this role for the log.
+    *owner* computes the values on a server that writes the log, *mirror* on a server that receives it.
     """
 
     group: str
@@ -61,9 +61,9 @@ class PerfCounter(Struct, frozen=True):
     """First version of SQL Server that has the counter."""
 
     def compute_values(self, role: LogRole, get: GetSamples, compression: float) -> Array | None:
-        """Return the values for *role*. None means that the counter stays 0.
+        """Return the values on a server with *role*. None means that the counter stays 0.
 
-        *compression*: bytes on the wire per byte of log.
+        *get*: returns sampled values by name. *compression*: bytes on the wire per byte of log.
         """
         make = {LogRole.OWNER: self.owner, LogRole.MIRROR: self.mirror}.get(role)
         return make(get, compression) if make is not None else None
@@ -162,7 +162,7 @@ PERF_COUNTERS_BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERF_C
 
 
 def list_counter_names(group: str, version: int) -> list[str]:
-    """Return the names of the counters of object *group* on a server of *version*."""
+    """Return the counter names of the performance object *group* on a server of *version*."""
     return [perf.name for perf in PERF_COUNTERS if perf.group == group and perf.first_version <= version]
 
 
@@ -212,7 +212,7 @@ class SampledState(Protocol):
 
 
 class SampledRun(Protocol):
-    """Interface of a drill, as far as System Monitor reads it: world, samples and server states."""
+    """Part of a drill's interface that System Monitor uses: world, samples and server states."""
 
     @property
     def world(self) -> World:
@@ -308,7 +308,7 @@ class SampleHistory:
         )
 
     def _get_compression(self, key: Key) -> float:
-        """Return the current bytes on the wire per byte of log, or 1 without a stream."""
+        """Return the current bytes on the wire per byte of log for the copy *key*; 1 without a stream."""
         world = self._run.world
         copy = world.copies.get(key)
         _, stream = (
@@ -328,7 +328,7 @@ class _CopySamples:
         self.sides = np.zeros(64, dtype=np.int8)
 
     def add_samples(self, run: SampledRun, count: int) -> None:
-        """Add the samples of *run* up to *count*."""
+        """Add the new samples of *run* until *count* samples are stored."""
         if count > len(self.sides):
             self.sides = np.resize(self.sides, 2 * count)
         number_pairs = []
@@ -343,7 +343,11 @@ class _CopySamples:
 
 
 def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
-    """Return the numbers of source and stream of the copy at *key*, and its log role."""
+    """Return the log source, the stream and the log role of the first copy that *key* selects.
+
+    *standing*: state of the servers at one sample. Without a copy, the source and the stream are
+    NO_STREAM_NUMBERS.
+    """
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NO_STREAM_NUMBERS, LogRole.UNREACHABLE
@@ -354,5 +358,8 @@ def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole
 
 
 def _is_match(key: Key, copy: Key) -> bool:
-    """Return True if *copy* has the server of *key*, and its database unless *key* has none."""
+    """Return True if *copy* is on the server of *key* and has the database of *key*.
+
+    An empty database in *key* accepts every database.
+    """
     return key[0] == copy[0] and key[1] in ("", copy[1])

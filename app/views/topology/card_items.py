@@ -130,9 +130,11 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: StatusIndicator) -> None:
-        """Draw the background, a border in the color of the problem, and a ring if the card is selected.
+        """Draw the background, a border and, if the card is selected, a ring.
 
-        The background is flat if nothing runs.
+        The border has the color of *status* if this is a problem. With a bad status, the background is that
+        of the
+        window.
         """
         color_name = status.color_name if status.color_name in ("bad", "warn") else None
         style, box = self.style, self.get_card_rect()
@@ -402,9 +404,9 @@ def _select_fitting_indicators(
 def _draw_name(
     painter: QPainter, copy: CopyDisplay, box: QRectF, down: float, width: float, style: SceneStyle
 ) -> float:
-    """Draw a separator, the role's symbol, and the name within *width*.
+    """Draw a separator, the role's symbol, and the name. Return the y coordinate of the baseline.
 
-    Return the y coordinate of the baseline.
+    *down*: distance from the top of *box* to the middle of the line. *width*: width for symbol and name.
     """
     unit = style.unit
     painter.setPen(QPen(style.colors.border, 1.0))

@@ -19,23 +19,26 @@ CardCenter = tuple[float, float]
 """Center of a card on the canvas."""
 
 TALL_PARTNER_RATIO: Final = 2.0
-"""Ratio of partner height to small-card height above which small cards are placed between two partners."""
+"""Ratio of the heights of a partner card and a small card.
+
+Above this ratio, small cards fit between two partners and are placed there.
+"""
 
 RING_PARTNERS_MIN: Final = 5
-"""Minimum number of replicas for a ring around witness and applications.
+"""Minimum number of replicas that are arranged in a ring around witness and applications.
 
-An arc of so many would be too wide.
+An arc with so many replicas would be too wide.
 """
 
 COMPACT_ROW_GAP_SHARE: Final = 0.2
-"""Distance between rows of compact cards, as a share of the gap."""
+"""Distance between rows of compact cards, as a share of the normal gap between cards."""
 COMPACT_CARD_GAP_SHARE: Final = 0.36
-"""Distance between compact cards in a row of witnesses or applications, as a share of the gap."""
+"""Distance between compact cards in a row of witnesses or applications, as a share of the normal gap."""
 
 WIDE_SPACING_PARTNERS_MAX: Final = 4
-"""Maximum number of partners above and below the center for the full gap between cards.
+"""Maximum number of partners above and below the center that have the full gap between cards.
 
-More partners halve the gap.
+More partners have half of the gap.
 """
 
 
@@ -47,7 +50,7 @@ def compute_card_centers(
     arc: bool = False,
     head: float = 0.0,
 ) -> dict[str, CardCenter]:
-    """Arrange partners in a row, witnesses above and applications below, as in the papers.
+    """Arrange partners in a row, witnesses above and applications below, as in Microsoft's white papers.
 
     Between two partners there is space for the witness's card and for text on the link.
 
@@ -56,11 +59,9 @@ def compute_card_centers(
         witnesses: name and card size of each witness.
         clients: name and card size of each application.
         gap: normal distance between cards.
-        arc: arrange the partners so that the line between any two of them passes above the cards between
-        them.
-            From RING_PARTNERS_MIN partners on, the arc is a closed ring.
-        head: height of the heads of compact cards, between which their links are drawn. Compact cards are
-        closer
+        arc: arrange the partners in an arc. The line between any two partners then passes above the partners
+            between them. From RING_PARTNERS_MIN partners on, the arc is a closed ring.
+        head: height of the heads of compact cards, between which links are drawn. Compact cards are closer
             together. 0 means wide cards.
     """
     if arc and head and len(partners) == RING_PARTNERS_MIN - 1:

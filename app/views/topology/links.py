@@ -115,7 +115,7 @@ class LinkItem(QGraphicsItem):
     def _discard_label_position(self) -> None:
         """Discard the cached label position and announce a change of geometry to Qt.
 
-        Without a cached position, Qt has not asked for the geometry since the last change.
+        Without a cached position, do nothing: Qt has not read the geometry since the last change.
         """
         if self._cached_label_position is not None:
             self.prepareGeometryChange()
@@ -131,7 +131,7 @@ class LinkItem(QGraphicsItem):
             self._cards, self._obstacle_lines, self._is_crowded = cards, lines, is_crowded
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
-        """Draw traffic and pings. Draw none if *moving* is False.
+        """Draw traffic and pings, or none if *moving* is False.
 
         *phase_s*: animation time of the traffic. *ping_s*: time since the last ping started.
         """
@@ -258,7 +258,10 @@ class LinkItem(QGraphicsItem):
     def _compute_label_rect(
         self, share: float, outward: QPointF, status: StatusIndicator | None, notes: tuple[str, ...]
     ) -> QRectF:
-        """Return the rectangle of the text at *share* of the line, on the side of *outward*."""
+        """Return the rectangle of the label next to the point at *share* of the line.
+
+        *outward*: direction from the line to the label. *status*, *notes*: contents of the label.
+        """
         style = self.style
         width = max([style.compute_width(note, style.small) for note in notes], default=0.0)
         width = max(width, compute_indicator_width(status, style) if status else 0.0)
@@ -274,7 +277,7 @@ class LinkItem(QGraphicsItem):
         return box
 
     def _move_off_cards(self, box: QRectF) -> QRectF:
-        """Return *box*, moved outward if a card at an end of the link hides it."""
+        """Return the label rectangle *box*, moved sideways if a card at an end of the link hides it."""
         moved_box, direction = QRectF(box), _compute_sign(self._outward.x())
         gap = self.style.unit * 0.35
         for card in self._ends if direction else ():
@@ -283,7 +286,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_between_cards(self, box: QRectF) -> QRectF:
-        """Return *box*, moved below the upper card of the link and next to the lower card."""
+        """Return the label rectangle *box*, moved below the upper card and next to the lower card."""
         moved_box, gap = QRectF(box), self.style.unit * 0.35
         upper, lower = sorted(self._ends, key=QRectF.bottom)
         moved_box.moveTop(max(moved_box.top(), upper.bottom() + gap))
@@ -294,7 +297,7 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_outside_link(self, box: QRectF) -> list[QRectF]:
-        """Return *box*, centered between the cards: one position below the whole link and one above it."""
+        """Return two positions of the label rectangle *box*: below the whole link and above it."""
         reach = QRectF(self._line.p1(), self._line.p2()).normalized()
         box_below, box_above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
         box_below.moveCenter(QPointF(reach.center().x(), reach.bottom() + gap + box.height() / 2.0))
@@ -302,7 +305,7 @@ class LinkItem(QGraphicsItem):
         return [box_below, box_above]
 
     def _move_above_card(self, box: QRectF) -> QRectF:
-        """Return *box*, moved directly above the lower card, next to the end of the link."""
+        """Return the label rectangle *box*, moved directly above the lower card, near the link's end."""
         moved_box, gap = QRectF(box), self.style.unit * 0.15
         lower = max(self._ends, key=QRectF.top)
         moved_box.moveBottom(lower.top() - gap)
@@ -311,7 +314,10 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """Return two positions of *box*: right and left of the first break mark that hides it."""
+        """Return two positions of the label rectangle *box*: right and left of a break mark.
+
+        The break mark is the first one that hides *box*. Without such a mark, return none.
+        """
         hidden_by = next(
             (mark for mark in map(self._compute_middle_rect, self._obstacle_lines) if box.intersects(mark)),
             None,
@@ -325,7 +331,10 @@ class LinkItem(QGraphicsItem):
         return [right, left]
 
     def _measure_overlap(self, box: QRectF) -> int:
-        """Return the penalty of *box*: the number of crossed links, plus penalties for cards and break marks."""
+        """Return the penalty of a label at *box*.
+
+        The penalty is the number of crossed links, plus penalties for covered cards and break marks.
+        """
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(_is_crossed(line, box) for line in self._obstacle_lines)
         breaks = sum(
@@ -406,7 +415,7 @@ def _compute_sign(value: float) -> float:
 
 
 def clip_line(a: QRectF, b: QRectF) -> QLineF:
-    """Return the part of the line between two card centers that is outside both cards."""
+    """Return the line between the centers of the cards *a* and *b* without the parts inside the cards."""
     line = QLineF(a.center(), b.center())
     start, end = _find_exit_point(a, line), _find_exit_point(b, QLineF(line.p2(), line.p1()))
     return QLineF(start, end)

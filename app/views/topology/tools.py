@@ -159,7 +159,10 @@ class CanvasTools(QFrame):
         self.move_to_corner()
 
     def move_to_corner(self) -> None:
-        """Move to the lower right corner, which cards leave free. Hide the text if it does not fit."""
+        """Move to the lower right corner, which cards leave free.
+
+        If the toolbar is too wide, hide the name of the selected object.
+        """
         parent = self.parentWidget()
         self._act.setText(self._label_texts)
         self.adjustSize()

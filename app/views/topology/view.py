@@ -148,7 +148,10 @@ class TopologyView(AccessibleCanvas):
 
     @property
     def summary(self) -> str:
-        """Sentences about the selected item, or all items, computed on request because they change in every frame."""
+        """Sentences about the selected item, or about all items, for screen readers.
+
+        They are computed on request, because they change in every frame.
+        """
         item = self._get_selected_item()
         if item is not None:
             return str(item.display.accessible_text)
