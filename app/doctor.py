@@ -88,7 +88,7 @@ def _check_network() -> CheckResult:
             "join a class with its code and address. To join with only the code: pip install "
             "mirrordrill[discovery]"
         )
-    elif asyncio.run(discovery.can_find_itself()):
+    elif asyncio.run(discovery.can_find_own_service()):
         text = build_message("a class on this computer can be found with only its code")
     else:
         text = build_message(

@@ -111,7 +111,7 @@ async def find_addresses(fingerprint: str) -> list[str]:
         return []
 
 
-async def can_find_itself() -> bool:
+async def can_find_own_service() -> bool:
     """Return whether this computer finds a service that it announces itself. A firewall may prevent this."""
     name = secrets.token_hex(6)
     announcing = asyncio.create_task(announce_class(name, "", ["127.0.0.1"], 1))

@@ -76,7 +76,7 @@ class HostConnection(threading.Thread, Generic[IncomingMessage]):
         self._has_ended = False
 
     @property
-    def is_welcome(self) -> bool:
+    def is_welcomed(self) -> bool:
         """Return whether the host has welcomed the client over the current connection."""
         return self._is_welcome
 

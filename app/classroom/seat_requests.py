@@ -57,7 +57,7 @@ class SeatRequestHandler:
         elif isinstance(request, requests.ShowRuns):
             await self.show_runs(request)
             self.peers.send(SharedReplayNotice(show=request))
-        elif seat is not None and isinstance(request, requests.Lower):
+        elif seat is not None and isinstance(request, requests.LowerHand):
             if not seat.connected:
                 raise RequestRefusedError(tr("{name} is not connected").format(name=seat.name))
             await self.lower_hand(seat)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from app.classroom.messages.replies import LogVerdict, SeatReport
     from app.classroom.models import ClassPart
     from app.classroom.record import ClassRecord
-    from app.classroom.team.world import TeamWorld
+    from app.classroom.team.world import TeamSimulation
 
 DEFAULT_DATABASE_FILE: Final = "class.sqlite"
 SEATS_PER_PROCESS: Final = 4
@@ -155,7 +155,7 @@ def _run_team(options: argparse.Namespace) -> int:
     return NEGATIVE_ANSWER if attended.unacknowledged_count or attended.refusal_reason else SUCCESS
 
 
-def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
+def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamSimulation:
     """Create the shared simulation of a team, whose roles are stored in *folder*.
 
     With --end-with-input, the simulation ends when standard input ends. It is a pipe of the process that owns
@@ -163,9 +163,9 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamWorld:
     team.
     """
     from app.classroom.team import team_server
-    from app.classroom.team.world import RoleTable, TeamWorld
+    from app.classroom.team.world import RoleTable, TeamSimulation
 
-    world = TeamWorld(RoleTable(folder / "roles.json"), options.wait)
+    world = TeamSimulation(RoleTable(folder / "roles.json"), options.wait)
     if options.end_with_input:
         team_server.stop_on_pipe_end(sys.stdin, world)
     return world

@@ -246,7 +246,7 @@ class WindowAssembler(QObject):
         DeskKeyHandler(
             window,
             page,
-            lambda: self._navigation.on_desk,
+            lambda: self._navigation.is_desk_shown,
             {"desk.pause": session.toggle_clock, "desk.run": self._console.run_front_text},
         )
 
@@ -477,7 +477,7 @@ class WindowAssembler(QObject):
 
     def _show_page(self) -> None:
         """Enable the actions of the desk if the desk is shown, otherwise disable them."""
-        on_desk = self._navigation.on_desk
+        on_desk = self._navigation.is_desk_shown
         self._show_command_line(on_desk)
         self._actions.enable_desk_actions(on_desk)
         for title in ("&Query", "&Faults", "&Time"):

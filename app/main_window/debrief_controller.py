@@ -182,7 +182,7 @@ class DebriefController(WindowPart):
         asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.asks_for_reflection
         self._asks_for_reflection = bool(report["score"]["scored"]) and asks_for_reflection
         is_requested = self._drill is not None and self._drill.ended_by is DrillEndReason.ASKED
-        if is_requested or not self._navigation.on_desk:
+        if is_requested or not self._navigation.is_desk_shown:
             self._notice.hide_notice()
             self._show_run(report)
         else:

@@ -152,7 +152,7 @@ class BranchController(WindowPart):
             self.page.leave_wanted.connect(self._leave)
         self._session.pause()
         if not self._navigation.is_page_shown(self.page):
-            self._from_desk = self._navigation.on_desk
+            self._from_desk = self._navigation.is_desk_shown
         self._navigation.show_page(self.page, tr("Branches"))
         self._refresh()
         self.page.tree.setFocus()

@@ -83,7 +83,7 @@ class IntroductionController(WindowPart):
 
     def handle_page_change(self) -> None:
         """End the introduction if a page other than the desk is shown."""
-        if self._drill is not None and not self._navigation.on_desk:
+        if self._drill is not None and not self._navigation.is_desk_shown:
             self._reset()
 
     def _on_drill_changed(self, drill: Drill) -> None:

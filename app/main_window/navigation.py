@@ -67,7 +67,7 @@ class PageNavigation(WindowPart):
         self._desk_page, self._cards = desk_page, cards
 
     @property
-    def on_desk(self) -> bool:
+    def is_desk_shown(self) -> bool:
         """True if the desk is shown with a drill."""
         return self.is_page_shown(self._desk_page)
 

@@ -184,7 +184,7 @@ class TeamController(QObject):
             for message in _drain_messages(self._member):
                 self._handle_message(message)
         if self._member is not None and self.seat is not None and not self.seat.is_over:
-            self.seat.show_connection(self._member.is_welcome)
+            self.seat.show_connection(self._member.is_welcomed)
 
     def _handle_message(self, message: MemberMessage) -> None:
         match message:

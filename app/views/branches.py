@@ -51,7 +51,7 @@ class BranchRow(Struct, frozen=True):
     name: str
     parent: str | None
     is_current: bool
-    from_text: str
+    start_text: str
     """Time at which the branch began, as text. Empty for a branch without a parent."""
     time_text: str
     """Current time of the branch."""
@@ -77,7 +77,7 @@ def _build_row(tree: BranchTree, name: str, drill: Drill) -> BranchRow:
         name=name,
         parent=root.parent,
         is_current=name == tree.current,
-        from_text=formatting.format_run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
+        start_text=formatting.format_run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
         time_text=tr("{moment}, ended").format(moment=time) if drill.finished else time,
         downtime=formatting.format_seconds(sums["downtime_s"], 1),
         lost_time=formatting.format_number(sums["lost_transactions"]),
@@ -540,4 +540,4 @@ class BranchPage(QWidget):
 
 def _format_cells(row: BranchRow) -> list[str]:
     name = f"{_CURRENT_BRANCH_PREFIX}{row.name}" if row.is_current else row.name
-    return [name, row.from_text, row.time_text, row.downtime, row.lost_time, row.points]
+    return [name, row.start_text, row.time_text, row.downtime, row.lost_time, row.points]

@@ -54,14 +54,18 @@ class TopologyRow(Struct, frozen=True):
         return self.target, self.name
 
 
-def list_topology_rows(world: World, truth: bool = True) -> list[TopologyRow]:
+def list_topology_rows(world: World, reveals_state: bool = True) -> list[TopologyRow]:
     """Return each server followed by its copies, then links, then applications.
 
-    If *truth* is False, hide facts that the trainee does not know, as in an exam.
+    If *reveals_state* is False, hide facts that the trainee does not know, as in an exam.
     """
-    picture = build_topology_contents(world) if truth else hide_unknown_facts(build_topology_contents(world))
+    picture = (
+        build_topology_contents(world)
+        if reveals_state
+        else hide_unknown_facts(build_topology_contents(world))
+    )
     copies: dict[str, list[CopyDisplay]] = {}
-    for display in list_copy_displays(world, truth):
+    for display in list_copy_displays(world, reveals_state):
         copies.setdefault(display.server, []).append(display)
     return list(_list_rows(picture, copies))
 
@@ -344,14 +348,14 @@ def _is_query_match(row: TopologyRow, query: str) -> bool:
 
 
 def list_common_actions(
-    world: World, targets: Sequence[ActionTarget], truth: bool = True
+    world: World, targets: Sequence[ActionTarget], reveals_state: bool = True
 ) -> list[tuple[str, list[str]]]:
     """Return (label, input lines) for each action that applies to all *targets*, one line per target.
 
-    If *truth* is False, as in an exam, the actions do not depend on the state of the targets.
+    If *reveals_state* is False, as in an exam, the actions do not depend on the state of the targets.
     """
     offers_by_row = [
-        {_strip_targets(offer, target): offer for offer in list_action_offers(world, target, truth)}
+        {_strip_targets(offer, target): offer for offer in list_action_offers(world, target, reveals_state)}
         for target in targets
     ]
     return [

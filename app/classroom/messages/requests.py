@@ -161,7 +161,7 @@ class Instruct(SeatTarget, frozen=True, kw_only=True, tag="instruct"):
     text: Annotated[str, Meta(min_length=1, max_length=LINE_LENGTH_MAX)]
 
 
-class Lower(HostRequest, frozen=True, tag="lower"):
+class LowerHand(HostRequest, frozen=True, tag="lower"):
     """Request to lower the hand of a seat whose question was answered."""
 
     seat: SeatNumber
@@ -218,7 +218,7 @@ class HandIn(HostRequest, frozen=True, tag="hand_in"):
     acts: Annotated[list[object], Meta(max_length=500)]
 
 
-SeatRequest = Lower | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
+SeatRequest = LowerHand | ObserveSeat | TakeOverSeat | ReturnControl | ShowRuns
 """Requests about a single seat."""
 PaceRequest = (
     FreezeSeats
@@ -264,7 +264,7 @@ PERMITTED_REQUESTS: Final[dict[str, tuple[type[WireMessage], ...]]] = {
         ChangeClock,
         Instruct,
         HandIn,
-        Lower,
+        LowerHand,
         ObserveSeat,
         TakeOverSeat,
         ReturnControl,

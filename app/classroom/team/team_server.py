@@ -42,7 +42,7 @@ from app.classroom.messages.team import (
 )
 from app.classroom.rate_limit import RateLimiter
 from app.classroom.service import build_server, open_listening_socket
-from app.classroom.team.world import InputRejectedError, MemberConnection, TeamWorld
+from app.classroom.team.world import InputRejectedError, MemberConnection, TeamSimulation
 from app.files import atomic_write
 from app.words.language import tr
 from engine.inputs import InputError
@@ -61,8 +61,8 @@ LAST_MESSAGES_TIMEOUT_S: Final = 1.0
 class TeamServer:
     """Server that admits members, applies their inputs in their roles, and sends them the views of their roles."""
 
-    def __init__(self, world: TeamWorld, secret: str) -> None:
-        self._world, self._secret = world, secret
+    def __init__(self, simulation: TeamSimulation, secret: str) -> None:
+        self._world, self._secret = simulation, secret
         self._rate_limiter = RateLimiter(time.monotonic)
         self.app = Starlette(routes=[WebSocketRoute("/", self._serve_connection)])
 
@@ -154,7 +154,7 @@ async def _receive_request(connection: WebSocket) -> TeamRequest:
 
 def run_team_server(
     folder: Path,
-    world: TeamWorld,
+    simulation: TeamSimulation,
     play: Callable[[], ParticipationResult],
     listen: str | None,
     show_line: Callable[[str], object],
@@ -181,11 +181,11 @@ def run_team_server(
         port,
         tuple(format_address(other_host, port) for other_host in other_hosts),
     )
-    return asyncio.run(_run_team(world, play, credentials, listening, lambda: show_line(str(invited))))
+    return asyncio.run(_run_team(simulation, play, credentials, listening, lambda: show_line(str(invited))))
 
 
 async def _run_team(
-    world: TeamWorld,
+    simulation: TeamSimulation,
     play: Callable[[], ParticipationResult],
     credentials: dict[str, str],
     listening: socket.socket,
@@ -193,7 +193,7 @@ async def _run_team(
 ) -> ParticipationResult:
     loop = asyncio.get_running_loop()
     server = build_server(
-        TeamServer(world, credentials["secret"]).app, credentials["certificate"], credentials["key"]
+        TeamServer(simulation, credentials["secret"]).app, credentials["certificate"], credentials["key"]
     )
     future: asyncio.Future[ParticipationResult] = loop.create_future()
 
@@ -210,19 +210,19 @@ async def _run_team(
     threading.Thread(target=run, daemon=True, name="world of a team").start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     # the class host responds first
-    while world.scenario is None and not future.done():
+    while simulation.scenario is None and not future.done():
         await asyncio.sleep(START_POLL_INTERVAL_S)
     on_ready()
     try:
-        while not future.done() and (world.can_end or not world.is_ending):
+        while not future.done() and (simulation.can_end or not simulation.is_ending):
             await asyncio.wait((future,), timeout=START_POLL_INTERVAL_S)
         if not future.done():  # the run has not started, or the instructor has stopped it: there is no result
-            world.send_to_all(TeamDrillEnded(None))
+            simulation.send_to_all(TeamDrillEnded(None))
             await asyncio.sleep(LAST_MESSAGES_TIMEOUT_S)
             os._exit(0)
         participation = await future
         report = participation.report
-        world.send_to_all(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
+        simulation.send_to_all(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
         await asyncio.sleep(LAST_MESSAGES_TIMEOUT_S)
         return participation
     finally:
@@ -230,7 +230,7 @@ async def _run_team(
         await serving
 
 
-def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
+def stop_on_pipe_end(owner_pipe: TextIO, simulation: TeamSimulation) -> None:
     """End the run of *simulation* when *owner_pipe* contains the line `end`.
 
     If the pipe closes, end this process immediately. All accepted inputs are on disk.
@@ -239,7 +239,7 @@ def stop_on_pipe_end(owner_pipe: TextIO, world: TeamWorld) -> None:
     def read_pipe() -> None:
         for line in owner_pipe:
             if line.strip() == END_LINE:
-                world.end_run()
+                simulation.end_run()
         os._exit(0)
 
     threading.Thread(target=read_pipe, daemon=True).start()

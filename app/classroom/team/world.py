@@ -89,7 +89,7 @@ class MemberConnection(Struct, eq=False):
     """Number of log entries that the member has received."""
 
 
-class TeamWorld:
+class TeamSimulation:
     """Simulation that a team shares: the run of one seat.
 
     The inputs of the members are applied in the order of arrival.
@@ -283,23 +283,27 @@ def _require_no_role(line: str) -> str:
     return line
 
 
-def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> ParticipationResult:
+def play_in_class(
+    invitation: Invitation, name: str, simulation: TeamSimulation, speed: float
+) -> ParticipationResult:
     """Play the run of the team as a seat of a class. *name*: name of the seat.
 
     Raises JoinFailedError, InvalidSeatLogError.
     """
-    return play_in_class_seat(invitation, name, world.play, speed, partial(_forward_message, world))
+    return play_in_class_seat(invitation, name, simulation.play, speed, partial(_forward_message, simulation))
 
 
 def play_without_class(
-    seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
+    seat_log: SeatLog, assignment: SeatAssignment, simulation: TeamSimulation, speed: float
 ) -> ParticipationResult:
     """Play the run of the team without a class. The log can still be verified. Raises JoinFailedError."""
     if seat_log.assignment is None:
         seat_log.write_assignment(assignment)
-    run = SeatRun(seat_log, SeatConnection(assignment, seat_log), speed, partial(_forward_message, world))
+    run = SeatRun(
+        seat_log, SeatConnection(assignment, seat_log), speed, partial(_forward_message, simulation)
+    )
     with suppress(ClassEndedError):
-        world.play(run, 0)
+        simulation.play(run, 0)
     run.record_end()
     log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.entries)
     return ParticipationResult(
@@ -307,5 +311,5 @@ def play_without_class(
     )
 
 
-def _forward_message(world: TeamWorld, message: InstructionMessage) -> None:
-    world.send_to_all(InstructorMessage(message.text))
+def _forward_message(simulation: TeamSimulation, message: InstructionMessage) -> None:
+    simulation.send_to_all(InstructorMessage(message.text))

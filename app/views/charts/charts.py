@@ -413,13 +413,13 @@ class ChartView(QWidget):
         return [m for m in self._timeline.markers if self._truth or m.kind in TRAINEE_MARKER_KINDS]
 
     @property
-    def _read_time_s(self) -> float | None:
+    def _readout_time_s(self) -> float | None:
         """Time whose values the charts show: at the pointer, or else at the cursor. None without both."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _show_readings(self, panels: Sequence[ChartPanel]) -> None:
         """Show the values at the pointer. Without a pointer, use the cursor, or else the last sample."""
-        at_s = self._read_time_s
+        at_s = self._readout_time_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
             panel.show_value(self._history.find_value(panel.counter.name, read_s))
@@ -433,7 +433,7 @@ class ChartView(QWidget):
 
     def _show_cursor(self) -> None:
         for part in (self.lane, self.states, self.scale):
-            part.show_cursor(self._read_time_s)
+            part.show_cursor(self._readout_time_s)
 
     # --- forecasts ------------------------------------------------------------------------------------------
 

@@ -100,7 +100,7 @@ def find_roster_state(tile: SeatTile) -> RosterState:
         return RosterState(other_version or tr("Not recording yet"), advice, "warn", "warning")
     if tile.frozen:
         return RosterState(tr("Frozen"), icon_name="pause")
-    mistake = find_latest_blunder(tile)
+    mistake = find_latest_mistake(tile)
     if mistake is not None and tile.at_s - mistake[0] <= MISTAKE_SHOWN_S:
         at_s, lost_points = mistake
         text = tr("Lost {n} points at {t}").format(n=f"{lost_points:.0f}", t=formatting.format_run_time(at_s))
@@ -114,7 +114,7 @@ def find_roster_state(tile: SeatTile) -> RosterState:
     return RosterState(tr("Active"), unverified, "ok", "check")
 
 
-def find_latest_blunder(tile: SeatTile) -> tuple[float, float] | None:
+def find_latest_mistake(tile: SeatTile) -> tuple[float, float] | None:
     """Return (time in seconds, lost points) of the latest mistake that lost many points, or None."""
     losses = [
         (later_value[0], before[1] - later_value[1])

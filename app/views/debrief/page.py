@@ -35,7 +35,7 @@ from engine.inputs import Input
 from engine.overrides import override
 from engine.verbs.input_lines import parse_script
 
-NARROW_WIDTH_UNITS: Final = 46
+NARROW_WIDTH_LINES: Final = 46
 """Width of the page in line heights below which the two cards are stacked."""
 PAGE_MARGIN_PX: Final = 22
 """Left and right margin of the page."""
@@ -438,7 +438,7 @@ class DebriefView(QScrollArea):
 
     def _is_narrow(self) -> bool:
         """Return True if the page is too narrow for two columns."""
-        return self.width() < NARROW_WIDTH_UNITS * self.fontMetrics().height()
+        return self.width() < NARROW_WIDTH_LINES * self.fontMetrics().height()
 
     def _fit_buttons(self) -> None:
         """Fit the buttons into the width next to the figures."""

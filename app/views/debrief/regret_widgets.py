@@ -472,28 +472,28 @@ def _exclude_lessons(segments: Sequence[RunSegment], lessons: Sequence[RunSegmen
 
 def _build_certainty(
     regret_analysis: RegretAnalysis,
-    provisional: bool,
-    search_on: Callable[[], object] | None,
+    is_provisional: bool,
+    continue_search: Callable[[], object] | None,
     has_solution: bool,
 ) -> QWidget:
     """Build a line that states how certain the curve is, with a button that searches longer.
 
-    *provisional*: the search may still find better continuations. *search_on*: continues the search.
+    *is_provisional*: the search may still find better continuations. *continue_search*: continues the search.
     """
     box = QWidget()
     row = build_row(parent=box, margins=0)
     text = format_certainty(regret_analysis)
-    if provisional:
+    if is_provisional:
         text = tr("Search continues: the line may still rise.")
     elif not has_solution and regret_analysis.worst is None:
         text = tr(
             "No better continuation is known. The drill has no reference solution, and the search was short."
         )
     row.addWidget(build_muted_label(text), 1)
-    if search_on is not None and (provisional or regret_analysis.largest_gap is not None):
+    if continue_search is not None and (is_provisional or regret_analysis.largest_gap is not None):
         button = QPushButton(tr("Search longer"))
         button.setToolTip(tr("Search 10× more continuations where they matter most"))
-        button.clicked.connect(lambda _=False: search_on())
+        button.clicked.connect(lambda _=False: continue_search())
         row.addWidget(button)
     return box
 

@@ -218,7 +218,7 @@ def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
 # --- one function for each tab ------------------------------------------------------------------------------
 
 
-def build_score_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
+def build_score_tab(model: DebriefModel, callbacks: TabCallbacks) -> list[QWidget]:
     """Return the curve of the best reachable score, and the costliest actions and waits."""
     if model.regret_analysis is None:
         return [
@@ -229,17 +229,17 @@ def build_score_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]
     verdict = model.build_verdict()
     return regret_widgets.build_regret_widgets(
         model.regret_analysis, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
-        actions.retry, actions.select_time, actions.watch_best, model.choices,
-        model.is_provisional, None if model.is_analyzing else actions.analyze, list_refused_batches(model.report),
+        callbacks.retry, callbacks.select_time, callbacks.watch_best, model.choices,
+        model.is_provisional, None if model.is_analyzing else callbacks.analyze, list_refused_batches(model.report),
     )  # fmt: skip
 
 
-def build_timeline_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
+def build_timeline_tab(model: DebriefModel, callbacks: TabCallbacks) -> list[QWidget]:
     """Return the timeline of service, protection and states, and each failover with its phases."""
     report, review, course = model.report, model.review, model.build_timeline()
     strip = TimelineStrip(is_on_page=True)
     strip.show_timeline(course, float(report["ended_at_s"]), is_live=False)
-    strip.time_clicked.connect(actions.select_time)
+    strip.time_clicked.connect(callbacks.select_time)
     if review is not None and review.lanes and course.has_protection:
         states = _list_states(review.lanes)
         if any(span.state != "NONE" for _, spans in states for span in spans):
@@ -264,7 +264,7 @@ def build_timeline_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidg
 
 
 def build_points_tab(
-    model: DebriefModel, actions: TabCallbacks, narrow: bool, asks_first: bool
+    model: DebriefModel, callbacks: TabCallbacks, narrow: bool, asks_first: bool
 ) -> list[QWidget]:
     """Return the points per rubric item, and the questions.
 
@@ -280,13 +280,13 @@ def build_points_tab(
             )
         )
     if review is not None:
-        widgets = build_mistakes(review.mistakes, model.can_retry, actions.retry, actions.watch_run)
+        widgets = build_mistakes(review.mistakes, model.can_retry, callbacks.retry, callbacks.watch_run)
         if widgets:
             parts.append(build_card(tr("Deductions"), *widgets))
     if report["score"]["scored"]:
         ask = build_reflection_checkbox(asks_first)
-        ask.toggled.connect(actions.set_reflection)
-        parts.append(build_card(tr("Score by rule"), _build_score_items(model, actions), ask))
+        ask.toggled.connect(callbacks.set_reflection)
+        parts.append(build_card(tr("Score by rule"), _build_score_items(model, callbacks), ask))
     requested_questions = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
     if requested_questions:
         questions = [build_question(row) for row in requested_questions]
@@ -294,7 +294,7 @@ def build_points_tab(
     return parts or [build_muted_label(tr("No score in free play."))]
 
 
-def build_commands_tab(model: DebriefModel, actions: TabCallbacks, narrow: bool) -> list[QWidget]:
+def build_commands_tab(model: DebriefModel, callbacks: TabCallbacks, narrow: bool) -> list[QWidget]:
     """Return the executed commands and the reference solution."""
     parts: list[QWidget] = []
     listed = build_commands(model.report, narrow)
@@ -302,7 +302,7 @@ def build_commands_tab(model: DebriefModel, actions: TabCallbacks, narrow: bool)
     review = model.review
     if review is not None and review.reference is not None:
         watch = QPushButton(tr("Watch step by step"))
-        watch.clicked.connect(lambda _=False: actions.watch_solution())
+        watch.clicked.connect(lambda _=False: callbacks.watch_solution())
         rows = build_reference(review.reference, model.choices, narrow)
         parts.append(build_card(tr("Reference solution"), _build_row(watch), *rows))
     return parts
@@ -335,14 +335,14 @@ def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     return [build_card(tr("Preconditions of automatic failover"), *guards)]
 
 
-def build_export_tab(model: DebriefModel, actions: TabCallbacks) -> list[QWidget]:
+def build_export_tab(model: DebriefModel, callbacks: TabCallbacks) -> list[QWidget]:
     """Return an export button for each kind of file."""
     box = QWidget()
     flow = FlowLayout(8, box)
     for kind, text in EXPORT_LABELS:
         if kind != "reference" or model.has_solution:
             button = QPushButton(tr(text))
-            button.clicked.connect(lambda _=False, kind=kind: actions.export(kind))
+            button.clicked.connect(lambda _=False, kind=kind: callbacks.export(kind))
             button.setEnabled(model.scenario is not None)
             flow.addWidget(button)
     return [build_label(tr("The files contain the same figures and texts as this page.")), box]
@@ -395,20 +395,20 @@ def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[Tim
     return [(tr("state"), spans)]
 
 
-def _build_score_items(model: DebriefModel, actions: TabCallbacks) -> QWidget:
+def _build_score_items(model: DebriefModel, callbacks: TabCallbacks) -> QWidget:
     box = QWidget()
     column = build_widget_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
         row = build_row(
             (PointsLabel(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
-            (_build_score_item(item, model.can_retry, actions), 1),
+            (_build_score_item(item, model.can_retry, callbacks), 1),
             spacing=18,
         )
         column.addLayout(row)
     return box
 
 
-def _build_score_item(item: ItemJson, can_retry: bool, actions: TabCallbacks) -> QVBoxLayout:
+def _build_score_item(item: ItemJson, can_retry: bool, callbacks: TabCallbacks) -> QVBoxLayout:
     layout = build_widget_column(
         build_label(localize(item["name"]), 1.0, bold=True), build_label(localize(item["why"])), spacing=2
     )
@@ -423,7 +423,7 @@ def _build_score_item(item: ItemJson, can_retry: bool, actions: TabCallbacks) ->
             button.setProperty("small", "true")
             button.setToolTip(tr("Choose this time for a retry"))
             button.setEnabled(can_retry)
-            button.clicked.connect(lambda _=False, t_s=t_s: actions.select_time(t_s))
+            button.clicked.connect(lambda _=False, t_s=t_s: callbacks.select_time(t_s))
             row.addWidget(button)
         layout.addLayout(row)
     return layout

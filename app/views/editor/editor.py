@@ -311,11 +311,11 @@ class ScenarioEditor(QWidget):
 
     # --- outcome ---------------------------------------------------------------------------------------------
 
-    def _show_parsing_result(self, reading: ParsingResult) -> None:
-        if reading.text != self.text.toPlainText():
+    def _show_parsing_result(self, parsing_result: ParsingResult) -> None:
+        if parsing_result.text != self.text.toPlainText():
             return
-        self._reading = reading
-        self.findings.show_parsing_result(reading)
+        self._reading = parsing_result
+        self.findings.show_parsing_result(parsing_result)
         self._mark_problems()
         self._show_views()
         self._show_name()

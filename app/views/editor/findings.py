@@ -306,26 +306,26 @@ class ProblemList(QWidget):
         """Heading with the number of problems."""
         return self._heading.text()
 
-    def show_parsing_result(self, reading: ParsingResult) -> None:
+    def show_parsing_result(self, parsing_result: ParsingResult) -> None:
         """Show the problems of the text."""
         listed_problems = self.problems
-        read_problems = [*reading.problems, *reading.remarks]
+        read_problems = [*parsing_result.problems, *parsing_result.remarks]
         if listed_problems != read_problems or len(listed_problems) != self.rows.count():
             current_row = self.rows.currentRow()
             self.rows.clear()
             self._add_problems(read_problems)
             self.rows.setCurrentRow(min(current_row, self.rows.count() - 1))
-        count = len(reading.problems)
+        count = len(parsing_result.problems)
         if count:
             text = trn("{n} problem prevents playing", "{n} problems prevent playing", count)
             self._heading.setText(text.format(n=count))
-        elif reading.remarks:
+        elif parsing_result.remarks:
             text = trn(
                 "Playable; {n} problem left. “Run the solution” checks the rest.",
                 "Playable; {n} problems left. “Run the solution” checks the rest.",
-                len(reading.remarks),
+                len(parsing_result.remarks),
             )
-            self._heading.setText(text.format(n=len(reading.remarks)))
+            self._heading.setText(text.format(n=len(parsing_result.remarks)))
         else:
             self._heading.setText(tr("No problems found in the text. “Run the solution” checks the rest."))
         self._fit_height()

@@ -75,7 +75,9 @@ def complete_condition(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     return _complete_after_term(fact, last, list_names_of_kind)
 
 
-def _complete_after_term(term_tokens: Sequence[str], last_token: str, named: ListNames) -> list[str]:
+def _complete_after_term(
+    term_tokens: Sequence[str], last_token: str, list_names_of_kind: ListNames
+) -> list[str]:
     """Return the words that can follow a name, state, text, number or closing parenthesis."""
     low = [word.lower() for word in term_tokens]
     compared = any(word in OPERATORS for word in low)
@@ -94,7 +96,11 @@ def _complete_after_term(term_tokens: Sequence[str], last_token: str, named: Lis
         return ["of"] if len(term_tokens) == 1 else ["is"]
     if "on" in low:
         return ["is"]
-    kinds = [kind for kind in ("database", "client", "server") if _is_named(term_tokens[0], named(kind))]
+    kinds = [
+        kind
+        for kind in ("database", "client", "server")
+        if _is_named(term_tokens[0], list_names_of_kind(kind))
+    ]
     return {"database": ["is", "on", "serves"], "client": ["is", "on"]}.get((kinds or [""])[0], ["is"])
 
 
@@ -111,32 +117,41 @@ def _find_current_term(tokens: Sequence[str]) -> list[str]:
     return fact
 
 
-def _list_terms(named: ListNames, negated: bool) -> list[str]:
-    subjects = _quote_names([name for kind in ("database", "server", "client") for name in named(kind)])
-    return [*subjects, "witness", "safety", *_list_quantities(named), *_EVENTS, *([] if negated else ["not"])]
+def _list_terms(list_names_of_kind: ListNames, negated: bool) -> list[str]:
+    subjects = _quote_names(
+        [name for kind in ("database", "server", "client") for name in list_names_of_kind(kind)]
+    )
+    return [
+        *subjects,
+        "witness",
+        "safety",
+        *_list_quantities(list_names_of_kind),
+        *_EVENTS,
+        *([] if negated else ["not"]),
+    ]
 
 
-def _list_quantities(named: ListNames) -> list[str]:
+def _list_quantities(list_names_of_kind: ListNames) -> list[str]:
     """Return the quantities that can be measured in the scenario, each with an opening parenthesis."""
     return [
         f"{name}("
         for name, quantity in quantities.QUANTITIES.items()
-        if quantity.object_kind is None or named(quantity.object_kind)
+        if quantity.object_kind is None or list_names_of_kind(quantity.object_kind)
     ]
 
 
-def _list_states(term_tokens: Sequence[str], named: ListNames) -> list[str]:
+def _list_states(term_tokens: Sequence[str], list_names_of_kind: ListNames) -> list[str]:
     """Return the states that the object in *term_tokens* can have."""
     low = [word.lower() for word in term_tokens]
     if low[0] == "witness":
         return list(condition_context.WITNESS_STATE_WORDS)
     if low[0] == "safety":
         return list(condition_context.SAFETY_LEVEL_WORDS)
-    if _is_named(term_tokens[0], named("client")):
+    if _is_named(term_tokens[0], list_names_of_kind("client")):
         return list(condition_context.CLIENT_STATE_WORDS)
     if "on" in low:
         return list(condition_context.COPY_STATE_WORDS)
-    if _is_named(term_tokens[0], named("server")):
+    if _is_named(term_tokens[0], list_names_of_kind("server")):
         return list(condition_context.SERVER_STATE_TESTS)
     return list(condition_context.DATABASE_STATE_WORDS)
 

@@ -161,11 +161,13 @@ class StageStyle(Struct, frozen=True):
 
     colors: ThemeTokens
     fonts: dict[str, QFont]
-    is_far: bool
+    is_presentation: bool
 
     def compute_scale_min(self, font: str) -> float:
         """Return the minimum scale to which text in *font* may be shrunk."""
-        return min(1.0, max(TEXT_SCALE_MIN, TEXT_SIZES_MIN[self.is_far] / self.fonts[font].pixelSize()))
+        return min(
+            1.0, max(TEXT_SCALE_MIN, TEXT_SIZES_MIN[self.is_presentation] / self.fonts[font].pixelSize())
+        )
 
     @property
     def scene_style(self) -> SceneStyle:

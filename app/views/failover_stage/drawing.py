@@ -56,7 +56,7 @@ class StagePainter(PanelPainter):
     def _draw_heading(self, view: StageView) -> None:
         colors = self.colors
         disk = self.draw_title(view.heading, view.sentence, colors.ok if view.has_ended else colors.accent)
-        font = "server" if self.style.is_far else "second"
+        font = "server" if self.style.is_presentation else "second"
         self.draw_text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
 
     def _draw_cluster_frame(self, view: StageView) -> None:
@@ -156,7 +156,7 @@ class StagePainter(PanelPainter):
             card.note
             and has_room
             and not replaced
-            and not (style.is_far and (card.database or name == CLIENT))
+            and not (style.is_presentation and (card.database or name == CLIENT))
         ):
             self.draw_text(
                 card.note,
@@ -208,7 +208,7 @@ class StagePainter(PanelPainter):
                 if role.text in ("MIRROR", "SECONDARY")
                 else style.scene_style.get_color(role.color_name)
             )
-            if style.is_far:
+            if style.is_presentation:
                 self.draw_text(
                     words, QRectF(box.left() + 26, y + tall + 4, box.width() - 26, tall), "bold", color_name
                 )
@@ -219,8 +219,8 @@ class StagePainter(PanelPainter):
                 card.database, QRectF(box.left() + 26, y, box.width() - width - 34, tall), "bold", colors.text
             )
         more_text = view_model.format_hidden_count(view.facts) if name in (FROM, TO) else ""
-        y += tall * (2 if style.is_far else 1) + 10
-        if style.is_far:
+        y += tall * (2 if style.is_presentation else 1) + 10
+        if style.is_presentation:
             return
         chip, widths = style.fonts["small"], []
         for indicator in card.badges:
@@ -300,7 +300,7 @@ class StagePainter(PanelPainter):
         painter.drawEllipse(QRectF(box.left(), box.top(), box.width(), cap))
         self.draw_text(view.facts.disk, QRectF(box.left(), box.center().y() - 10, box.width(), 22), "bold", colors.text,
                   Qt.AlignmentFlag.AlignHCenter)  # fmt: skip
-        if not self.style.is_far:
+        if not self.style.is_presentation:
             rect_below = QRectF(box.left(), box.center().y() + 12, box.width(), 18)
             self.draw_text(
                 tr("data and log"), rect_below, "body", colors.muted, Qt.AlignmentFlag.AlignHCenter
@@ -344,7 +344,7 @@ class StagePainter(PanelPainter):
         lit = VOTES in view.highlighted_places and not view.has_ended
         self.draw_box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         is_beside = box.width() > 300
-        radius = 21.0 if not self.style.is_far or not is_beside else 23.0
+        radius = 21.0 if not self.style.is_presentation or not is_beside else 23.0
         count = len(view.facts.votes)
         step = min(58.0, (box.width() * (0.55 if is_beside else 1.0) - 20) / count)
         x = box.left() + 18 + radius if is_beside else box.center().x() - step * (count - 1) / 2
@@ -363,10 +363,10 @@ class StagePainter(PanelPainter):
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
             # presentations omit the names, so the text is centered
-            top = box.center().y() - tall / (2 if self.style.is_far else 1)
+            top = box.center().y() - tall / (2 if self.style.is_presentation else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
             self.draw_text(view.votes_text, words, "bold", color_name)
-            if not self.style.is_far:
+            if not self.style.is_presentation:
                 names = ", ".join(vote.name for vote in view.facts.votes)
                 rect_below = QRectF(left_px, words.bottom(), words.width(), box.bottom() - words.bottom())
                 self.draw_text(names, rect_below, "small", colors.muted, wraps=True)

@@ -44,7 +44,7 @@ class PanelPainter(CanvasPainter):
             self.compute_line_height("small") + 22 if view.duration_gauge is not None else 0
         )
         lines = 2 if view.duration_gauge is None else 1
-        if self.style.is_far and (view.duration_gauge is None or self.height < SENTENCE_HEIGHT_MIN):
+        if self.style.is_presentation and (view.duration_gauge is None or self.height < SENTENCE_HEIGHT_MIN):
             lines = 0
         y["line2"] = y["published"] + body * lines + 8
         y["rows"] = y["line2"] + 10
@@ -69,7 +69,7 @@ class PanelPainter(CanvasPainter):
         self.painter.setPen(QPen(colors.border, 1))
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
-        if view.where_to_check and not self.style.is_far:
+        if view.where_to_check and not self.style.is_presentation:
             tall, (bottom, lines) = self.compute_line_height("body"), self._compute_check_position(view)
             mono = lines * (self.compute_line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
@@ -121,7 +121,7 @@ class PanelPainter(CanvasPainter):
             self._draw_gauge(view.duration_gauge, QRectF(left_px, y["gauge"], width, 13))
         wrap = view.duration_gauge is None
         if view.published_comparison and not (
-            self.style.is_far and (wrap or not view.has_ended or self.height < SENTENCE_HEIGHT_MIN)
+            self.style.is_presentation and (wrap or not view.has_ended or self.height < SENTENCE_HEIGHT_MIN)
         ):
             row = QRectF(
                 left_px, y["published"], width, self.compute_line_height("body") * (2.2 if wrap else 1)
@@ -129,7 +129,7 @@ class PanelPainter(CanvasPainter):
             self.draw_text(
                 view.published_comparison,
                 row,
-                "bold" if view.has_ended and not wrap and not self.style.is_far else "body",
+                "bold" if view.has_ended and not wrap and not self.style.is_presentation else "body",
                 colors.muted if not view.has_ended else colors.text,
                 wraps=wrap,
             )
@@ -166,7 +166,7 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = compute_panel_box(self.height), self.colors, self._compute_panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.compute_line_height("bold")
-        far_edge, end = self.style.is_far, box.bottom() - BOTTOM_MARGIN
+        far_edge, end = self.style.is_presentation, box.bottom() - BOTTOM_MARGIN
         if view.where_to_check and not far_edge:
             end = self._compute_check_position(view)[0]
         rows = [row for row in view.rows if row.color_name != "muted"]  # the picture shows the other rows

@@ -39,7 +39,7 @@ from engine.messages import SqlError
 from engine.mirroring.monitor import MonitorRow, list_monitor_results
 from engine.model import World
 
-NARROW_WIDTH_UNITS: Final = 38.0
+NARROW_WIDTH_LINES: Final = 38.0
 """Width of the page in line heights below which the grid of partners uses short titles."""
 
 VALUE_LENGTH_MAX: Final = 16
@@ -155,7 +155,7 @@ class MonitorStatusPage(QScrollArea):
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
         columns = (
-            PARTNER_COLUMNS if room >= NARROW_WIDTH_UNITS * self.fontMetrics().height() else NARROW_COLUMNS
+            PARTNER_COLUMNS if room >= NARROW_WIDTH_LINES * self.fontMetrics().height() else NARROW_COLUMNS
         )
         if columns != self.partners.columns:
             self.partners.show_columns(columns)

@@ -342,22 +342,24 @@ class _CopySamples:
         self.columns.add_entries(number_pairs)
 
 
-def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
+def _find_role(sampled_state: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
     """Return the log source, the stream and the log role of the first copy that *key* selects.
 
-    *standing*: state of the servers at one sample. Without a copy, the source and the stream are
+    *sampled_state*: state of the servers at one sample. Without a copy, the source and the stream are
     NO_STREAM_NUMBERS.
     """
-    server = standing.instances.get(key[0])
-    if server is None or not (server.answering and standing.computers[server.computer].nic_up):
+    server = sampled_state.instances.get(key[0])
+    if server is None or not (server.answering and sampled_state.computers[server.computer].nic_up):
         return NO_STREAM_NUMBERS, LogRole.UNREACHABLE
-    for copy, copy_place in standing.places.items():
-        if _is_match(key, copy):
-            return copy_place, LogRole.OWNER if standing.sources[copy_place[0]] == copy else LogRole.MIRROR
+    for copy, copy_place in sampled_state.places.items():
+        if _is_selected_copy(key, copy):
+            return copy_place, LogRole.OWNER if sampled_state.sources[
+                copy_place[0]
+            ] == copy else LogRole.MIRROR
     return NO_STREAM_NUMBERS, LogRole.NONE
 
 
-def _is_match(key: Key, copy: Key) -> bool:
+def _is_selected_copy(key: Key, copy: Key) -> bool:
     """Return True if *copy* is on the server of *key* and has the database of *key*.
 
     An empty database in *key* accepts every database.

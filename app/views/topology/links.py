@@ -245,11 +245,11 @@ class LinkItem(QGraphicsItem):
             candidates.append((self._move_above_card(candidates[0][0]), notes))
             first = candidates[0]
             if notes or status:
-                best = min(candidates, key=lambda place: self._measure_overlap(place[0]))
+                best = min(candidates, key=lambda place: self._compute_label_penalty(place[0]))
                 cards = self._move_off_cards(first[0])
                 first = (
                     best
-                    if self._measure_overlap(best[0]) <= self._measure_overlap(cards) + 1
+                    if self._compute_label_penalty(best[0]) <= self._compute_label_penalty(cards) + 1
                     else (cards, notes)
                 )
             self._cached_label_position = (status, notes), first
@@ -330,7 +330,7 @@ class LinkItem(QGraphicsItem):
         left.moveRight(hidden_by.left() - gap)
         return [right, left]
 
-    def _measure_overlap(self, box: QRectF) -> int:
+    def _compute_label_penalty(self, box: QRectF) -> int:
         """Return the penalty of a label at *box*.
 
         The penalty is the number of crossed links, plus penalties for covered cards and break marks.

@@ -48,7 +48,7 @@ def test_a_code_works_without_its_address() -> None:
 
 
 def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not asyncio.run(discovery.can_find_itself()):
+    if not asyncio.run(discovery.can_find_own_service()):
         pytest.skip("this computer's network lets nothing be announced")
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
@@ -171,7 +171,7 @@ def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: st
             announcing.cancel()
             await asyncio.gather(announcing, return_exceptions=True)
 
-    if not asyncio.run(discovery.can_find_itself()):
+    if not asyncio.run(discovery.can_find_own_service()):
         pytest.skip("this computer's network lets nothing be announced")
     assert sorted(asyncio.run(find_announced_addresses())) == [f"{one}:1" for one in announced]
 
@@ -261,7 +261,7 @@ def test_doctor_reports_if_discovery_works(answers: bool, monkeypatch: pytest.Mo
     async def check_discovery() -> bool:
         return answers
 
-    monkeypatch.setattr(discovery, "can_find_itself", check_discovery)
+    monkeypatch.setattr(discovery, "can_find_own_service", check_discovery)
     (found,) = [one for one in doctor.run_checks() if one.name == "class"]
     assert found.is_ok, "a class does without it"
     assert ("cannot" in found.text) is not answers

@@ -145,10 +145,10 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     call = room.wait_for_message("view", lambda message: message.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
-    assert dba.is_welcome
+    assert dba.is_welcomed
     process.kill()  # The accepted inputs are on disk, and the restarted process has the same code.
     deadline = time.monotonic() + WAIT_S_MAX
-    while dba.is_welcome:
+    while dba.is_welcomed:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     process.start()
