@@ -153,7 +153,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
         time.sleep(0.02)
     process.start()
     room.send_line(f"read-back dba {ORDER}")
-    assert room.is_welcome
+    assert room.is_welcomed
     dba.wait_for_message("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.send_line("confirm room")
     room.disconnect()  # Another computer takes over the role of a failed one.
