@@ -104,7 +104,9 @@ def log_lost_backup(world: World, instance: Instance, handler: str, args: tuple[
     is_closed = copy.source is not None and not serving.is_accessible(world, key)
     is_lost = is_closed or copy.backup_from_kb is None
     if is_lost:
-        backup.log_backup_failure(world, instance.name, database, SqlError(3041, title=title))
+        backup.log_backup_failure(
+            world, instance.name, database, SqlError(3041, f"{title} {database}", title=title)
+        )
     return is_lost
 
 
