@@ -151,7 +151,7 @@ def fill_log(world: World, database: str) -> None:
 
 
 def _add_old_log(world: World, source: int, kb: float) -> None:
-    """Add log that counts as written earlier: it is on disk here and at all receivers that are connected."""
+    """Add log that counts as written earlier: a checkpoint followed it, and all connected receivers have it."""
     flow = world.flow
     at_source = flow.read_source_positions(source)
     flow.set_positions(
@@ -160,6 +160,7 @@ def _add_old_log(world: World, source: int, kb: float) -> None:
         flushed_kb=at_source.flushed_kb + kb,
         committed_kb=at_source.committed_kb + kb,
     )
+    flow.record_checkpoint(source)
     for stream in flow.list_source_streams(source):
         setup = flow.get_stream_setup(stream)
         if setup.connected and setup.carrying and setup.sending:

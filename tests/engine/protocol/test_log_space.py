@@ -237,6 +237,10 @@ def test_fill_log_fills_the_log() -> None:
     world = build_small_log_world()
     events = apply_lines(world, "fill-log Sales", wait_s=5.0)
     assert read_field(list_events_of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
+    since_kb = streams.read_counter(
+        world, (world.copies[PRINCIPAL].source or 0, -1), "log_since_checkpoint_kb"
+    )
+    assert since_kb < 10_000.0, "a recovery or a failover need not redo the added log"
     back_up_log_now(world)
     copy = world.copies[PRINCIPAL]
     assert not copy.log_full
