@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from engine.messages import Message, SqlError, fill_message
 from engine.model import Instance, World
-from engine.protocol import backup, clients, serving, statements
+from engine.protocol import backup, clients, group_policies, serving, statements
 from engine.tsql.batches.data import AGENT_WINDOW_MARKER, ConnectionTarget, SqlSession, Submission, Window
 
 FIRST_USER_SPID: Final = 51
@@ -90,19 +90,21 @@ def find_unusable_database(world: World, session: SqlSession) -> str | None:
 
 
 def log_lost_backup(world: World, instance: Instance, handler: str, args: tuple[object, ...]) -> bool:
-    """Log the end of a data backup whose copy has changed its role. Return False for other statements.
+    """Log the end of a backup whose copy closes or has changed its role. Return False for other statements.
 
     A failover ends the connections that use the database [DOC: role switching].
     """
-    if handler != "backup.data" or not instance.answering:
+    titles = {"backup.data": "BACKUP DATABASE", "backup.log": "BACKUP LOG"}
+    if handler not in titles or not instance.answering:
         return False
-    title, database = "BACKUP DATABASE", str(args[0])
+    title, database = titles[handler], str(args[0])
     key = instance.name, database
     copy = world.copies.get(key)
-    if copy is None or copy.group is None:
+    if copy is None or copy.group is None or copy.disk_failed:
         return False
-    is_closed = copy.source is not None and not serving.is_accessible(world, key)
-    is_lost = is_closed or copy.backup_from_kb is None
+    is_lost = handler == "backup.data" and copy.backup_from_kb is None
+    if copy.source is not None and not group_policies.get_policy(copy).can_back_up_closed(copy):
+        is_lost = is_lost or not serving.is_accessible(world, key)
     if is_lost:
         backup.log_backup_failure(
             world, instance.name, database, SqlError(3041, f"{title} {database}", title=title)

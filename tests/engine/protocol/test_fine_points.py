@@ -118,6 +118,14 @@ def test_a_failover_ends_the_connection_of_a_running_backup(statement: str) -> N
         assert "BACKUP failed to complete the command BACKUP DATABASE Sales" in str(events)
 
 
+def test_an_isolated_principal_ends_the_connection_of_its_log_backup() -> None:
+    world = build_lab()
+    apply_lines(world, f"fill-log {DB}", f"sql {P} BACKUP LOG {DB} TO DISK = '{FULL}'", wait_s=5.0)
+    events = apply_lines(world, f"cut {P} {M}", f"cut {P} {W}", wait_s=5.0)
+    ended = [e for e in events if e.kind == "sql_done"]
+    assert [message["number"] for message in read_field(ended[0], "messages")] == [10054]
+
+
 def test_a_backup_of_a_system_database_is_not_simulated() -> None:
     reply = finish_statement(
         build_unmirrored_world(), P, backup.back_up_database(build_unmirrored_world(), P, "master", FULL)
