@@ -7,9 +7,11 @@ from msgspec import Struct
 
 from engine.availability import replicas
 from engine.constants import TICKS_PER_S
+from engine.protocol import startup
 from engine.tsql.batches import objects, stored_messages, stored_tables
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import column_types
+from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import (
     CATALOG_VIEWS,
@@ -162,7 +164,35 @@ register_view("sys.assemblies", list_no_rows)
 register_view("sys.event_notifications", list_no_rows)
 register_view("sys.server_event_notifications", list_no_rows)
 register_view("sys.database_snapshots", list_no_rows)
-register_view("sys.traces", list_no_rows)
+
+
+def _list_traces(context: StatementContext) -> Iterable[Record]:
+    """Yield the default trace, if its option is on [DOC: default trace enabled; sys.traces].
+
+    The number in the file name counts the starts of the instance. Assumed: 1.
+    """
+    if get_option_value(context, "default trace enabled"):
+        yield {
+            **find_literal_columns("instance._list_traces"),
+            "path": startup.get_log_path(context.server).removesuffix("ERRORLOG") + "log_1.trc",
+            "start_time": context.get_datetime_value(context.server.started_tick),
+        }
+
+
+_TRACE_PROPERTIES: Final = {2: "path", 3: "max_size", 4: "stop_time", 5: "status"}
+"""Property of sys.fn_trace_getinfo -> column of sys.traces. Property 1 is the options [DOC: sys.fn_trace_getinfo]."""
+
+
+def _list_trace_properties(context: StatementContext) -> Iterable[Record]:
+    for trace in _list_traces(context):
+        options = 2 * int(str(trace["is_rollover"]))  # 2: TRACE_FILE_ROLLOVER
+        yield {"traceid": trace["id"], "property": 1, "value": options}
+        for number, column in _TRACE_PROPERTIES.items():
+            yield {"traceid": trace["id"], "property": number, "value": trace[column]}
+
+
+register_view("sys.traces", _list_traces)
+register_view("sys.fn_trace_getinfo()", _list_trace_properties)
 
 
 register_view(

@@ -44,7 +44,6 @@ def _list_input_buffers(context: StatementContext) -> Iterable[Record]:
 register_view("sys.dm_exec_sql_text()", _list_statement_texts)
 register_view("sys.dm_exec_input_buffer()", _list_input_buffers)
 register_view("sys.dm_exec_query_plan()", list_no_rows)
-register_view("sys.fn_trace_getinfo()", list_no_rows)
 
 
 # --- files -----------------------------------------------------------------------------------------------

@@ -384,6 +384,7 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "null": lambda c: None,
     "default": lambda c: DEFAULT_ARGUMENT,
     "qualified": lambda c: ".".join(c),
+    "qualified_part": lambda c: c[0] if c else "",
     "distributed": lambda c: None,
     "mark": lambda c: None,
     "names": tuple,

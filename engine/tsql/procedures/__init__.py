@@ -94,31 +94,12 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
         database = _get_system_database(parts)
         if SYSTEM_PROCEDURES[plain_part] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
-        if database:
-            machine.context.open_database(database)
-        with _set_error_procedure(plain_part):
-            arguments = bind_arguments(machine, plain_part, procedure_definition, statement.arguments)
-        if machine.returns_only_columns:
-            raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {name}")
-        permissions.check_procedure_permission(machine, plain_part, len(arguments))
-        call = ProcedureCall(
-            machine,
-            plain_part,
-            database or machine.session.database,
-            arguments,
-            procedure_definition.integers,
-        )
-        statement_gate.check_procedure(machine.context, plain_part, arguments)
-        check_ignored_parameters(call)
-        try:
-            procedure_definition.run(call)
-        except SqlError as problem:
-            problem.procedure = plain_part
-            if statement.returns and not machine.is_in_try:
-                machine.set_variable(
-                    statement.returns, application_locks.ERROR_RETURN_CODES.get(plain_part, ERROR_RETURN_CODE)
-                )
-            raise
+        database = machine.context.open_database(database) if database else machine.session.database
+        if procedure_definition.run is _run_for_each_database:  # its commands run after this call
+            call = _run_system_procedure(machine, plain_part, procedure_definition, statement, database)
+        else:
+            with _change_database(machine, database):
+                call = _run_system_procedure(machine, plain_part, procedure_definition, statement, database)
         for index, argument in enumerate(statement.arguments):
             parameter = argument.name or procedure_definition.parameters[index]
             if (
@@ -130,6 +111,47 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
         machine.change_session(error=0)
     if statement.returns:
         machine.set_variable(statement.returns, call.outputs.get(RETURN_VALUE, 0))
+
+
+@contextmanager
+def _change_database(machine: ExecutionMachine, database: str) -> Iterator[None]:
+    """Run a system procedure in the database of its qualified name [DOC: system stored procedures]."""
+    database_before = machine.session.database
+    if database != database_before:
+        machine.change_session(database=database)
+    try:
+        yield
+    finally:
+        if database != database_before:
+            machine.change_session(database=database_before)
+
+
+def _run_system_procedure(
+    machine: ExecutionMachine,
+    name: str,
+    procedure_definition: ProcedureDefinition,
+    statement: s.ExecuteProcedureStatement,
+    database: str,
+) -> ProcedureCall:
+    """Execute a system procedure in *database*, and return the call with its output values."""
+    with _set_error_procedure(name):
+        arguments = bind_arguments(machine, name, procedure_definition, statement.arguments)
+    if machine.returns_only_columns:
+        raise UnsimulatedFeatureError(f"SET FMTONLY ON for the procedure {statement.procedure or name}")
+    permissions.check_procedure_permission(machine, name, len(arguments))
+    call = ProcedureCall(machine, name, database, arguments, procedure_definition.integers)
+    statement_gate.check_procedure(machine.context, name, arguments)
+    check_ignored_parameters(call)
+    try:
+        procedure_definition.run(call)
+    except SqlError as problem:
+        problem.procedure = name
+        if statement.returns and not machine.is_in_try:
+            machine.set_variable(
+                statement.returns, application_locks.ERROR_RETURN_CODES.get(name, ERROR_RETURN_CODE)
+            )
+        raise
+    return call
 
 
 @contextmanager
@@ -339,7 +361,7 @@ def _run_for_each_database(call: ProcedureCall) -> None:
             call.machine.context.open_database(name)
         except SqlError:
             continue
-        call.machine.enter_frame(call.get_text("@command1").replace(mark, name))
+        call.machine.enter_frame(call.get_text("@command1").replace(mark, name), database=call.database)
 
 
 _PROCEDURE_FUNCTIONS: Final[Procedures] = {

@@ -13,6 +13,7 @@ from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, folders, host
 from engine.tsql.catalog.activity import COMPUTER_MEMORY_KB
 from engine.tsql.catalog.configurations import get_option_value
+from engine.tsql.procedures import object_help
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import values
@@ -35,9 +36,9 @@ def _show_space_used(call: ProcedureCall) -> None:
     object_name, context = call.get_text("@objname"), call.machine.context
     if object_name:
         parts = tuple(part.strip('[]"') for part in object_name.split("."))
-        table = objects.find_object(context, parts)
+        table = object_help.find_described_object(call, parts)
         if not isinstance(table, Table):
-            raise SqlError(15009, object_name, context.session.database)
+            raise SqlError(15009, object_name, call.database)
         pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_ROW_BYTES_MAX)
         size = f"{8 * pages} KB"
         columns = ("name", "rows", "reserved", "data", "index_size", "unused")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql import catalog
-from engine.tsql.batches import constraints, objects, schema_binding
+from engine.tsql.batches import constraints, objects, schema_binding, sources
 from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog.column_types import build_type_record
@@ -19,7 +19,7 @@ from engine.tsql.catalog.view import CatalogView
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import tokenize
 from engine.tsql.procedures.call import ProcedureCall, Procedures
-from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -51,7 +51,7 @@ def _execute_help(call: ProcedureCall) -> None:
         _list_objects(call)
         return
     parts = tuple(part.strip('[]"') for part in name.split(".") if part)
-    help_object = objects.find_object(call.machine.context, parts) if parts else None
+    help_object = find_described_object(call, parts) if parts else None
     if help_object is not None:
         kind = objects.get_type_code(help_object)
         _show_object_head(
@@ -59,19 +59,29 @@ def _execute_help(call: ProcedureCall) -> None:
             _get_spelled_name(call, parts),
             objects.format_qualified_name(parts).split(".")[0],
             _OBJECT_TYPES[kind.strip()],
-            call.machine.context.get_datetime_value(),
         )
         _describe_object(call, name, help_object)
         return
     view = _find_system_view(call, parts)
     if view is None:
         raise _make_unknown_name_error(call, name)
-    _show_object_head(call, view.name.split(".")[-1], "sys", "view", None)
+    _show_object_head(call, view.name.split(".")[-1], "sys", "view")
     _show_columns(
         call, [(c.name, c.type, None) for c in view.list_version_columns(call.machine.context.version)]
     )
     _show_identity(call, None)
     call.machine.report_unsimulated("NULL of the columns of system views")
+
+
+def find_described_object(call: ProcedureCall, parts: tuple[str, ...]) -> objects.UserObject | None:
+    """Return the object of a procedure's argument; None if it does not exist.
+
+    Temp tables are in tempdb [DOC: CREATE TABLE, temporary tables].
+    """
+    if not parts[-1].startswith("#"):
+        return objects.find_object(call.machine.context, parts)
+    is_in_tempdb = call.database.lower() == "tempdb"
+    return sources.find_user_table(call.machine, TableRef(parts[-1:])) if is_in_tempdb else None
 
 
 def _make_unknown_name_error(call: ProcedureCall, name: str) -> SqlError | UnsimulatedFeatureError:
@@ -105,8 +115,9 @@ def _get_spelled_name(call: ProcedureCall, parts: tuple[str, ...]) -> str:
     )
 
 
-def _show_object_head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
-    call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, created)])
+def _show_object_head(call: ProcedureCall, name: str, owner: str, kind: str) -> None:
+    call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, None)])
+    call.machine.report_partly_simulated("column Created_datetime of sp_help; NULL here")
 
 
 def _describe_object(call: ProcedureCall, name: str, user_object: objects.UserObject) -> None:
@@ -143,7 +154,7 @@ def _require_table(call: ProcedureCall) -> tuple[str, Table]:
     parts = tuple(part.strip('[]"') for part in name.split("."))
     if len(parts) > 2 and parts[-3] and parts[-3].lower() != call.database.lower():
         raise SqlError(15250)
-    help_object = objects.find_object(call.machine.context, parts) if name else None
+    help_object = find_described_object(call, parts) if name else None
     if not isinstance(help_object, Table):
         raise SqlError(15009, name, call.database)
     return name, help_object
@@ -354,6 +365,8 @@ def _execute_rename(call: ProcedureCall) -> None:
     if kind not in ("", "OBJECT", "COLUMN", "INDEX"):
         raise UnsimulatedFeatureError(f"sp_rename of an item of type {kind}")
     parts = tuple(part.strip('[]"') for part in old.split("."))
+    if any(part.startswith("#") for part in parts):
+        raise UnsimulatedFeatureError("sp_rename of a temp table")
     stored_object = objects.locate_object(context, parts)[1] if kind in ("", "OBJECT") else None
     if stored_object is not None and not isinstance(stored_object.item, objects.Schema):
         _rename_object(call, stored_object, parts, new)

@@ -110,11 +110,13 @@ def _build_match_condition(
 ) -> exp.Expr | None:
     """Return the condition that each column equals its argument; None if no argument limits the rows.
 
-    An argument of NULL or DEFAULT matches every row.
+    An argument of NULL or DEFAULT matches every row, and 0 every trace [DOC: sys.fn_trace_getinfo].
     """
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
         if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
+            continue
+        if name == "traceid" and value.name == "0":
             continue
         column = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
         equal: exp.Expr = exp.EQ(this=column, expression=value.copy())

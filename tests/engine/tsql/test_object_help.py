@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import World
 from tests.engine.tsql.console import submit_batch
-from tests.engine.worlds import build_lab
+from tests.engine.worlds import P, build_lab
 
 
 @pytest.fixture
@@ -61,3 +61,43 @@ def test_a_login_has_all_server_permissions_of_its_version(world: World) -> None
     assert submit_batch(world, "SERVER_A", of_object.format("nope")).grids == [[]]
     reply = submit_batch(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'DATABASE')")
     assert reply.texts == ["Not simulated: fn_my_permissions of DATABASE"]
+
+
+QUALIFIED_CALLS = (
+    "sp_spaceused", "sp_spaceused 'only_x'", "sp_help 'only_x'", "sp_helpindex 'only_x'", "sp_columns 'only_x'",
+    "sp_helpconstraint 'only_x'", "sp_tables 'only%'", "sp_statistics 'only_x'", "sp_pkeys 'only_x'",
+    "sp_helptext 'procedure_x'", "sp_stored_procedures 'procedure_x'", "sp_helpuser 'user_x'", "sp_helprole 'role_x'",
+    "sp_helprolemember", "sp_helpfile", "sp_change_users_login 'Report'",
+    "sp_describe_first_result_set N'SELECT * FROM only_x'", "procedure_x",
+    "sp_MSforeachdb 'IF DB_ID(''?'') = 1 SELECT DB_NAME()'", "sp_executesql N'SELECT DB_NAME()'",
+)  # fmt: skip
+"""Calls whose result depends on the database in which they run."""
+
+
+def test_a_procedure_with_a_database_name_runs_in_that_database() -> None:
+    """[DOC: system stored procedures]"""
+    world = build_lab(workload="none")
+    world.update_instance(P, version=2014)
+    for text in (
+        "CREATE DATABASE x",
+        "USE x CREATE TABLE only_x (a int PRIMARY KEY, b varchar(5)) INSERT only_x VALUES (1, 'a')",
+        "CREATE PROCEDURE procedure_x AS SELECT DB_NAME()",
+        "CREATE USER user_x WITHOUT LOGIN CREATE ROLE role_x",
+    ):
+        assert submit_batch(world, P, text, 2).numbers == []
+    for call in QUALIFIED_CALLS:
+        here = submit_batch(world, P, f"USE x EXEC {call}", 1)
+        elsewhere = submit_batch(world, P, f"USE master EXEC x..{call} SELECT DB_NAME()", 1)
+        assert (elsewhere.columns[:-1], elsewhere.grids) == (here.columns, [*here.grids, [["master"]]]), call
+    batch = "USE master EXEC x..sp_addrolemember 'role_x', 'user_x' EXEC x..sp_rename 'only_x', 'y' DROP TABLE x..y"
+    assert submit_batch(world, P, batch, 1).numbers == [15477]
+    counts = "SELECT COUNT(*) FROM x.sys.tables SELECT COUNT(*) FROM x.sys.database_role_members"
+    assert submit_batch(world, P, counts).grids == [[[0]], [[2]]]
+
+
+def test_help_procedures_find_temp_tables_in_tempdb_alone() -> None:
+    world = build_lab(workload="none")
+    submit_batch(world, P, "CREATE TABLE #r (a int PRIMARY KEY)", 1)
+    for call in ("sp_help '#r'", "sp_helpindex '#r'", "sp_spaceused '#r'"):
+        assert 15009 not in submit_batch(world, P, f"EXEC tempdb..{call}").numbers
+        assert submit_batch(world, P, f"EXEC {call}").numbers == [15009]
