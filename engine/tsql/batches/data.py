@@ -166,7 +166,7 @@ class DeclaredVariable(Struct, frozen=True):
 
 
 class SavedContext(Struct, frozen=True):
-    """State to restore after a procedure or dynamic SQL: database, options, names of the temp tables."""
+    """State to restore after a procedure or dynamic SQL: database, options, names of temp tables, SCOPE_IDENTITY."""
 
     database: str
     options: tuple[tuple[str, str], ...]
@@ -178,6 +178,7 @@ class SavedContext(Struct, frozen=True):
 
     See SqlSession.principal.
     """
+    scope_identity: int | None = None
 
 
 class Frame(Struct, frozen=True):
@@ -288,6 +289,9 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     error: int = 0
     fetch_status: int = 0
     identity: int | None = None
+    """Last identity value of the session: @@IDENTITY."""
+    scope_identity: int | None = None
+    """Last identity value of the running procedure, dynamic SQL or batch: SCOPE_IDENTITY()."""
     options: tuple[tuple[str, str], ...] = ()
     tables: tuple[tuple[str, Table], ...] = ()
     """Temp tables."""
@@ -402,7 +406,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 UNHASHED_SUBMISSION_FIELDS: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
 """Fields of Submission that the state hash omits."""
 UNHASHED_SESSION_FIELDS: Final = ("last_text", "last_begun_tick", "last_ended_tick")
-RARE_SESSION_FIELDS: Final = frozenset({"applocks", "row_locks", "user", "user_database"})
+RARE_SESSION_FIELDS: Final = frozenset({"applocks", "row_locks", "scope_identity", "user", "user_database"})
 """Fields of SqlSession that the state hash omits if they are empty."""
 
 

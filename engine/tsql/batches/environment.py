@@ -377,7 +377,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         context.caught_error.procedure or None if context.caught_error else None
     ),
     "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
-    "scope_identity": lambda context: context.session.identity,
+    "scope_identity": lambda context: context.session.scope_identity,
     "formatmessage": _evaluate_formatmessage,
     "cursor_status": lambda context, kind, name: _evaluate_cursor_status(context, kind, name),
     "next_value_for": _reject_next_value_for,

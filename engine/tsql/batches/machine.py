@@ -455,7 +455,9 @@ class ExecutionMachine(SubmissionOutput):
             tables,
             self.session.transactions,
             self.session.principal,
+            self.session.scope_identity,
         )
+        self.change_session(scope_identity=None)
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
         if target:

@@ -334,8 +334,13 @@ def _expand_last_call(machine: ExecutionMachine, text: str, tokens: Sequence[Tok
             not called_object.returns and not is_source
         ):
             continue
-        if (called_object.returns and not dotted) or (not called_object.returns and len(parts) > 2):
+        if called_object.returns and not dotted:
             continue
+        if not called_object.returns and len(parts) > 2:
+            if parts[0].lower() == machine.session.database.lower():
+                parts = parts[1:]
+            elif not called_object.body:
+                raise UnsimulatedFeatureError("inline table-valued functions of another database")
         end, arguments = _split_arguments(text, tokens, index + 1)
         replacement = _expand_call(machine, parts, called_object, arguments)
         if not called_object.returns and not _can_be_alias(tokens[end]):

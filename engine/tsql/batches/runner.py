@@ -372,10 +372,10 @@ class SubmissionRunner(ExecutionMachine):
         if saved_context is None:
             return
         tables = sources.restore_temp_tables(self.session.tables, saved_context.tables)
-        changes: dict[str, object] = {}
+        changes: dict[str, object] = {"scope_identity": saved_context.scope_identity}
         principal = saved_context.principal
         if principal is not None and principal != self.session.principal:
-            changes = dict(zip(("login", "user", "user_database", "callers"), principal, strict=True))
+            changes |= zip(("login", "user", "user_database", "callers"), principal, strict=True)
         if saved_context.database.lower() != self.session.database.lower():
             changes["database"] = saved_context.database
         kept_options = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")

@@ -366,6 +366,9 @@ def _compute_view_rows(
     machine.meter.count_units(SCRATCH_OPENING_WORK)
     scratch = open_scratch_database(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
+    database = machine.session.database
+    if len(ref.parts) > 2 and ref.parts[0]:
+        machine.change_session(database=machine.context.get_spelled_name(ref.parts[0]))
     try:
         machine.meter.enter_view()
         plan = machine.plan_text("statement", view.query)
@@ -373,6 +376,8 @@ def _compute_view_rows(
         column_names, rows = scratch.run_query(plan, machine.get_variable_value)
     finally:
         machine.chained = chained
+        if machine.session.database != database:
+            machine.change_session(database=database)
         machine.meter.leave_view()
         scratch.close()
     view_table = tables.build_select_into_table(column_names, rows)
@@ -479,7 +484,7 @@ def insert_rows(machine: ExecutionMachine, ref: TableRef, columns: tuple[str, ..
         raise
     store_table(machine, ref, new_table)
     if identity is not None:
-        machine.change_session(identity=identity)
+        machine.change_session(identity=identity, scope_identity=identity)
     return len(new_table.rows) - len(before.rows)
 
 

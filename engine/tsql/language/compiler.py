@@ -154,7 +154,8 @@ class _Compiler(DefinitionReader):
         word = self.token.upper
         if STATEMENT_FIRST_VERSIONS.get(word, 0) > self.version:
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
-        is_alone = self.tokens[self.position - 1].upper in _WORDS_BEFORE_STATEMENT if self.position else True
+        before = self.tokens[max(self.position - 1, 0)]
+        is_alone = before.upper in _WORDS_BEFORE_STATEMENT or before.is_operator(";") or not self.position
         if word == "THROW" and self.lacks_semicolon and not is_alone:
             raise self.build_error()  # the preceding statement must end with a semicolon [DOC: THROW]
         self.lacks_semicolon = False

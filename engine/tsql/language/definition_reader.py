@@ -238,9 +238,19 @@ class DefinitionReader(TableDefinitionReader):
             self.emit_statement(line, s.UnsimulatedStatement(text))
         self.position = len(self.tokens) - 1
 
+    def read_module_name(self, kind: str) -> tuple[str, ...]:
+        """Return the name of a module. Raises 166 for a name with a database [DOC: CREATE VIEW]."""
+        line, name = self.token.line, self.read_qualified_name()
+        if len(name) > 2:
+            raise SqlSyntaxError(line, 166, f"CREATE/ALTER {kind}")
+        return name
+
     def parse_schema(self) -> s.Statement:
         """Parse CREATE SCHEMA: `[name] [AUTHORIZATION owner]`, then the definitions of objects in the schema."""
-        name = "" if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()[-1]
+        parts = ("",) if self.is_keyword("AUTHORIZATION") else self.read_qualified_name()
+        if len(parts) > 1:
+            raise SqlSyntaxError(self.token.line, 102, ".")
+        name = parts[0]
         owner = ""
         if self.is_keyword("AUTHORIZATION"):
             self.take()
@@ -257,7 +267,7 @@ class DefinitionReader(TableDefinitionReader):
 
         The form is `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`.
         """
-        name = self.read_qualified_name()
+        name = self.read_module_name("PROCEDURE")
         if self.take_if_operator(";"):
             self.take()
         bracketed = self.take_if_operator("(")
@@ -288,7 +298,7 @@ class DefinitionReader(TableDefinitionReader):
         The forms are `name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN … END` and
         `name (…) RETURNS TABLE … RETURN query`.
         """
-        name = self.read_qualified_name()
+        name = self.read_module_name("FUNCTION")
         if not self.take_if_operator("("):
             raise self.build_error()
         parameters: list[s.ProcedureParameter] = []
@@ -365,7 +375,7 @@ class DefinitionReader(TableDefinitionReader):
 
     def parse_view(self, verb: str) -> s.Statement:
         """Parse the rest of a view definition. *verb*: CREATE or ALTER."""
-        name = self.read_qualified_name()
+        name = self.read_module_name("VIEW")
         if name[-1].startswith("#"):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
         if self.token.is_operator("("):

@@ -95,6 +95,32 @@ def test_a_procedure_with_a_database_name_runs_in_that_database() -> None:
     assert submit_batch(world, P, counts).grids == [[[0]], [[2]]]
 
 
+def test_modules_of_another_database_resolve_names_there() -> None:
+    """A name without a database in a module means an object of the module's database [DOC: CREATE VIEW]."""
+    world = build_lab(workload="none")
+    world.update_instance(P, version=2014)
+    for text in (
+        "CREATE DATABASE x",
+        "USE x CREATE TABLE t (a int) INSERT t VALUES (42)",
+        "CREATE VIEW v AS SELECT a FROM t",
+        "CREATE VIEW w AS SELECT v.a, o.name FROM v JOIN sys.objects o ON o.name = 't'",
+        "CREATE FUNCTION f () RETURNS int AS BEGIN RETURN (SELECT a FROM t) END",
+        "CREATE FUNCTION g (@p int) RETURNS @r TABLE (a int) AS BEGIN INSERT @r SELECT a + @p FROM t RETURN END",
+        "CREATE FUNCTION i () RETURNS TABLE AS RETURN SELECT a FROM t",
+    ):
+        assert submit_batch(world, P, text, 2).numbers == []
+    batch = "USE master SELECT * FROM x..v SELECT * FROM x.dbo.w SELECT x.dbo.f() SELECT * FROM x.dbo.g(1)"
+    assert submit_batch(world, P, f"{batch} SELECT DB_NAME()", 1).grids == [
+        [[42]],
+        [[42, "t"]],
+        [[42]],
+        [[43]],
+        [["master"]],
+    ]
+    assert "Not simulated" in submit_batch(world, P, "SELECT * FROM x.dbo.i()").texts[0]
+    assert submit_batch(world, P, "USE x SELECT * FROM x.dbo.i()").grids == [[[42]]]
+
+
 def test_help_procedures_find_temp_tables_in_tempdb_alone() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "CREATE TABLE #r (a int PRIMARY KEY)", 1)
