@@ -112,9 +112,13 @@ def adopt_properties(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_k
     )
     old_level, level = (options.get_compatibility_level(world, side) for side in (copy, lead))
     level = max(level, COMPATIBILITY_LEVELS_MIN[world.instances[copy.server].version])
-    if level != old_level or copy.delayed_durability != lead.delayed_durability:
+    is_changed = level != old_level or copy.delayed_durability != lead.delayed_durability
+    if is_changed and end_kb >= lead.options_kb:
         copy = world.update_copy(
-            copy.key, compatibility_level=level, delayed_durability=lead.delayed_durability
+            copy.key,
+            compatibility_level=level,
+            delayed_durability=lead.delayed_durability,
+            options_kb=lead.options_kb,
         )
     if replace(copy, **chain) != copy:
         world.update_copy(copy.key, **chain)

@@ -182,6 +182,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Long operation (bulk load, index rebuild) that runs in addition to the workload."""
     compatibility_level: int | None = None
     """Compatibility level; None means the default of the server's version."""
+    options_kb: float = 0.0
+    """Log position of the last change of the compatibility level or of delayed durability."""
     trustworthy: bool = False
     owner: str = "sa"
     """Owner in this server's master database. Each copy has its own."""
@@ -224,7 +226,9 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     def __repr__(self) -> str:
         """Return the text for the state hash. It omits rarely used options while they are off."""
         text = Struct.__repr__(self).replace(", read_only=False", "", 1)
-        return text.replace(", recovery_log_kb=0.0", "", 1).replace(", full_backup_kb=0.0", "", 1)
+        for name in ("recovery_log_kb", "full_backup_kb", "options_kb"):
+            text = text.replace(f", {name}=0.0", "", 1)
+        return text
 
     @property
     def key(self) -> Key:

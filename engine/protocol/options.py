@@ -159,8 +159,8 @@ def _bring_online(world: World, key: Key, value: str) -> None:
 
 
 def _set_delayed_durability(world: World, key: Key, value: str) -> None:
-    copy = world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
-    group_policies.get_policy(copy).on_catalog_changed(world, key)
+    world.update_copy(key, delayed_durability=("DISABLED", "ALLOWED", "FORCED").index(value))
+    _record_option(world, key)
 
 
 def _set_trustworthy(world: World, key: Key, value: str) -> None:
@@ -182,7 +182,15 @@ def _set_compatibility(world: World, key: Key, value: str) -> None:
     if not value.isdigit() or int(value) not in allowed:
         *other_levels, last = map(str, allowed)
         raise SqlError(15048, f"{', '.join(other_levels)}, or {last}")
-    copy = world.update_copy(key, compatibility_level=int(value))
+    world.update_copy(key, compatibility_level=int(value))
+    _record_option(world, key)
+
+
+def _record_option(world: World, key: Key) -> None:
+    """Record the change of a logged option, so that other copies redo it."""
+    copy = world.copies[key]
+    if copy.source is not None:
+        copy = world.update_copy(key, options_kb=world.flow.read_source_positions(copy.source).generated_kb)
     group_policies.get_policy(copy).on_catalog_changed(world, key)
 
 

@@ -207,3 +207,19 @@ def test_a_principal_requests_a_page_only_while_synchronized() -> None:
     assert 824 in numbers
     assert not numbers & {1432, 1481}
     assert world.copies[PRINCIPAL].page_repairs == ()
+
+
+@pytest.mark.parametrize("suspended", [False, True])
+def test_the_mirror_has_the_options_whose_change_it_received(suspended: bool) -> None:
+    world = build_lab(witness=False)
+    for server in (P, M):
+        world.update_instance(server, version=2014)
+    if suspended:
+        run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND", 5)
+    run_sql(world, P, f"ALTER DATABASE {DB} SET DELAYED_DURABILITY = ALLOWED", 5)
+    apply_lines(world, f"power-off {P}", wait_s=5.0)
+    run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    assert world.copies[MIRROR].delayed_durability == (0 if suspended else 1)
+    apply_lines(world, f"power-on {P}", wait_s=100.0)
+    run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60)
+    assert world.copies[PRINCIPAL].delayed_durability == world.copies[MIRROR].delayed_durability
