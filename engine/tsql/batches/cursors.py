@@ -26,13 +26,16 @@ def build_local_cursor_key(machine: ExecutionMachine, name: str) -> str:
     return f"{name.lower()} {len(machine.scopes)}"
 
 
-def find_cursor(machine: ExecutionMachine, name: str) -> tuple[str, SqlCursor]:
-    """Return the key and the cursor of *name*. A local cursor takes precedence over a global cursor.
+def find_cursor(machine: ExecutionMachine, name: str, is_global: bool = False) -> tuple[str, SqlCursor]:
+    """Return the key and the cursor of *name*.
+
+    A local cursor takes precedence over a global cursor unless *is_global* is true.
 
     Raises 16916 for an unknown cursor, 16950 for an empty variable.
     """
     session_cursors = dict(machine.session.cursors)
-    for key in (build_local_cursor_key(machine, name), name.lower()):
+    local_keys = () if is_global else (build_local_cursor_key(machine, name),)
+    for key in (*local_keys, name.lower()):
         if key in session_cursors:
             return key, session_cursors[key]
     if name.startswith("@"):
@@ -93,9 +96,8 @@ def store_cursor(machine: ExecutionMachine, name: str, cursor: SqlCursor | None)
     machine.change_session(cursors=tuple(session_cursors.items()))
 
 
-def open_cursor(machine: ExecutionMachine, name: str) -> None:
+def open_cursor(machine: ExecutionMachine, key: str, cursor: SqlCursor) -> None:
     """Execute OPEN: run the query of the cursor. Raises 16905 if the cursor is already open."""
-    key, cursor = find_cursor(machine, name)
     if cursor.rows is not None:
         raise SqlError(16905)
     plan = machine.plan_text("statement", cursor.query)
@@ -116,7 +118,7 @@ def open_cursor(machine: ExecutionMachine, name: str) -> None:
 
 def fetch_row(machine: ExecutionMachine, statement: s.FetchCursorStatement) -> None:
     """Execute FETCH: assign the row to the variables after INTO. Without INTO, return it as a result set."""
-    key, cursor = find_cursor(machine, statement.name)
+    key, cursor = find_cursor(machine, statement.name, statement.is_global)
     if cursor.rows is None:
         raise SqlError(16917)
     if statement.direction != "NEXT" and not cursor.scrolls:

@@ -140,18 +140,20 @@ def _execute_checkdb(machine: ExecutionMachine, arguments: Arguments, quiet: boo
     name = _resolve_database_argument(machine, arguments)
     access.check_access_mode(machine.context, name)
     copy = machine.context.find_copy(name)
+    repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
+    is_mirrored = copy is not None and copy.group_kind == "mirroring"
+    if (
+        repairs
+        and not is_mirrored
+        and access.get_access_mode(machine.world, machine.session.server, name) != "SINGLE_USER"
+    ):
+        raise SqlError(7919)
     if copy is None and machine.context.find_snapshot(name) is None:  # system databases are always intact
         world, login = machine.world, machine.session.login
         pages.log_check(world, machine.session.server, name, quiet, login, 0, world.tick)
         machine.report_outcome([] if quiet else pages.build_clean_check_messages(name))
         return
-    repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
-    if (
-        repairs
-        and copy is not None
-        and copy.group_kind == "mirroring"
-        and group_policies.get_policy(copy).is_leader(copy)
-    ):
+    if repairs and copy is not None and is_mirrored and group_policies.get_policy(copy).is_leader(copy):
         raise SqlError(7930)
     if repairs:
         raise UnsimulatedFeatureError("DBCC CHECKDB with repair")

@@ -492,9 +492,9 @@ def _declare_cursor(machine: ExecutionMachine, statement: s.DeclareCursorStateme
 
 
 def _execute_cursor_action(machine: ExecutionMachine, statement: s.CursorStatement) -> None:
-    key, cursor = cursors.find_cursor(machine, statement.name)
+    key, cursor = cursors.find_cursor(machine, statement.name, statement.is_global)
     if statement.verb == "OPEN":
-        cursors.open_cursor(machine, statement.name)
+        cursors.open_cursor(machine, key, cursor)
     elif statement.verb == "DEALLOCATE":
         cursors.store_cursor(machine, key, None)
     elif cursor.rows is None:

@@ -316,7 +316,11 @@ class DefinitionReader(TableDefinitionReader):
                 raise self.build_error()
             self.take()
         returns = self.get_text_between(start, self.position)
+        has_options = False
         while not self.is_keyword("BEGIN", "RETURN"):
+            has_options = has_options or (self.is_keyword("WITH") and not self.peek().is_operator("("))
+            if has_options:
+                self.check_module_option()
             if self.token.kind == "end":
                 raise self.build_error()
             if self.is_keyword("EXTERNAL", "NULL", "NATIVE_COMPILATION", "ENCRYPTION"):

@@ -346,7 +346,11 @@ def _build_fetch(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     name = next(part for part in c if isinstance(part, str))
     return s.FetchCursorStatement(
-        parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ())
+        parts.get("direction", "NEXT"),
+        parts.get("offset"),
+        name,
+        parts.get("into", ()),
+        parts.get("is_global", False),
     )
 
 
@@ -568,9 +572,10 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "argument": _build_argument,
     "arguments": lambda c: {"arguments": tuple(c)},
     "execute": _build_execute,
-    "open_cursor": lambda c: s.CursorStatement("OPEN", c[0]),
-    "close_cursor": lambda c: s.CursorStatement("CLOSE", c[0]),
-    "deallocate_cursor": lambda c: s.CursorStatement("DEALLOCATE", c[0]),
+    "open_cursor": lambda c: s.CursorStatement("OPEN", c[-1], len(c) > 1),
+    "close_cursor": lambda c: s.CursorStatement("CLOSE", c[-1], len(c) > 1),
+    "deallocate_cursor": lambda c: s.CursorStatement("DEALLOCATE", c[-1], len(c) > 1),
+    "global_word": lambda c: {"is_global": True},
     "direction": lambda c: {"direction": _to_upper(c[0]), "offset": c[1] if len(c) > 1 else None},
     "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
     "fetch": _build_fetch,

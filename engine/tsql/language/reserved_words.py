@@ -125,3 +125,10 @@ UNSIMULATED_STATEMENTS: Final = tuple(tuple(line.split()) for line in _UNSIMULAT
 
 Other tables recognize statements by fewer words, and would read these as something else. Documented [DOC: statements].
 """
+
+_MODULE_OPTION_LIST: Final = """
+AS CALLED CALLER ENCRYPTION EXEC EXECUTE FOR INLINE INPUT NATIVE_COMPILATION NULL OFF ON OWNER RECOMPILE REPLICATION
+RETURNS SCHEMABINDING SELF VIEW_METADATA WITH
+"""
+MODULE_OPTION_WORDS: Final = frozenset(_MODULE_OPTION_LIST.split())
+"""Words in the WITH clause of a procedure, function or view [DOC: CREATE PROCEDURE; CREATE FUNCTION; CREATE VIEW]."""

@@ -590,10 +590,11 @@ class DeclareCursorStatement(Statement, frozen=True):
 
 
 class CursorStatement(Statement, frozen=True):
-    """OPEN, CLOSE or DEALLOCATE of a cursor."""
+    """OPEN, CLOSE or DEALLOCATE of a cursor. *is_global*: GLOBAL before the name."""
 
     verb: str
     name: str
+    is_global: bool = False
 
 
 class FetchCursorStatement(Statement, frozen=True):
@@ -603,6 +604,7 @@ class FetchCursorStatement(Statement, frozen=True):
     offset: Value
     name: str
     into: tuple[str, ...] = ()
+    is_global: bool = False
 
 
 class ReturnStatement(Statement, frozen=True):

@@ -17,6 +17,7 @@ from engine.tsql.language.lexer import (
 )
 from engine.tsql.language.reserved_words import (
     INNER_WORDS_BY_STATEMENT,
+    MODULE_OPTION_WORDS,
     NON_STARTING_WORD_PAIRS,
     STATEMENT_WORDS,
     STOP_WORDS,
@@ -327,11 +328,17 @@ class TokenReader:
         """
         first = self.position
         while not (self.is_keyword("AS") and self.tokens[self.position - 1].upper not in ("EXECUTE", "EXEC")):
-            if self.token.kind == "end":
-                raise self.build_error()
+            self.check_module_option()
             self.take()
         self.take()
         return frozenset(token.upper for token in self.tokens[first : self.position])
+
+    def check_module_option(self) -> None:
+        """Raise an error unless the token can occur in the clauses before the body of a module."""
+        if self.token.kind == "end" or (
+            self.token.kind == "word" and self.token.upper not in MODULE_OPTION_WORDS
+        ):
+            raise self.build_error()
 
     def read_body(self) -> str:
         """Return the rest of the batch as the body of a module. It may be empty.

@@ -11,7 +11,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, check_brackets
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.query.statement_clauses import find_verb_index
+from engine.tsql.query.statement_clauses import TABLE_HINTS, find_verb_index
 from engine.tsql.scalars.functions import INTERNAL_FUNCTIONS
 
 REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
@@ -121,7 +121,7 @@ def check_foreign_syntax(tokens: Sequence[Token], replaced: Collection[int] = ()
             and before.is_operator(")")
         ):
             raise SqlSyntaxError(token.line, 102, token.text)
-        if word == "WITH" and next_token.upper in _TABLE_HINTS and before.kind in ("word", "quoted"):
+        if word == "WITH" and next_token.upper in TABLE_HINTS and before.kind in ("word", "quoted"):
             raise SqlSyntaxError(next_token.line, 336, next_token.text)
         if word == "LIMIT" and next_token.kind in ("number", "variable") and not before.is_operator(".", ","):
             raise SqlSyntaxError(next_token.line, 102, next_token.text)
@@ -158,17 +158,6 @@ def _check_offset(node: exp.Expr) -> None:
         raise SqlSyntaxError(1, 10741)
 
 
-_TABLE_HINTS: Final = frozenset(
-    {
-        "KEEPIDENTITY", "KEEPDEFAULTS", "FASTFIRSTROW", "FORCESCAN", "FORCESEEK", "HOLDLOCK", "IGNORE_CONSTRAINTS",
-        "IGNORE_TRIGGERS", "INDEX", "NOEXPAND", "NOLOCK", "NOWAIT", "PAGLOCK", "READCOMMITTED", "READCOMMITTEDLOCK",
-        "READPAST", "READUNCOMMITTED", "REPEATABLEREAD", "ROWLOCK", "SERIALIZABLE", "SNAPSHOT",
-        "SPATIAL_WINDOW_MAX_CELLS", "TABLOCK", "TABLOCKX", "UPDLOCK", "XLOCK",
-    }
-)  # fmt: skip
-"""Table hints. Documented [DOC: table hints]."""
-
-
 _DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LOCKING_HINTS: Final = frozenset(
     {"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"}
@@ -187,7 +176,7 @@ def _check_hints(node: exp.Expr) -> None:
     names_given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)
-        if name.upper() not in _TABLE_HINTS and isinstance(
+        if name.upper() not in TABLE_HINTS and isinstance(
             word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
         ):
             raise SqlSyntaxError(1, 321, name)

@@ -108,11 +108,22 @@ def find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
     return position, end_index + (tokens[end_index].upper == "PERCENT")
 
 
+TABLE_HINTS: Final = frozenset(
+    {
+        "KEEPIDENTITY", "KEEPDEFAULTS", "FASTFIRSTROW", "FORCESCAN", "FORCESEEK", "HOLDLOCK", "IGNORE_CONSTRAINTS",
+        "IGNORE_TRIGGERS", "INDEX", "NOEXPAND", "NOLOCK", "NOWAIT", "PAGLOCK", "READCOMMITTED", "READCOMMITTEDLOCK",
+        "READPAST", "READUNCOMMITTED", "REPEATABLEREAD", "ROWLOCK", "SERIALIZABLE", "SNAPSHOT",
+        "SPATIAL_WINDOW_MAX_CELLS", "TABLOCK", "TABLOCKX", "UPDLOCK", "XLOCK",
+    }
+)  # fmt: skip
+"""Table hints. Documented [DOC: table hints]."""
+
+
 def find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
     """Return the indexes of tokens that are hidden from sqlglot.
 
     They are TOP in INSERT, UPDATE, DELETE or MERGE, and the hints of INSERT. Other code handles these
-    clauses.
+    clauses. Raises 321 for an unknown hint.
     """
     first, end_index = find_top_tokens(tokens)
     skipped_tokens = set(range(first, end_index))
@@ -121,7 +132,11 @@ def find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
         position = max(verb + 1, end_index)
         while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_operator("."):
             if tokens[position].upper == "WITH" and tokens[position + 1].is_operator("("):
-                skipped_tokens |= set(range(position, find_end_of_brackets(tokens, position + 1)))
+                hint_indexes = range(position, find_end_of_brackets(tokens, position + 1))
+                skipped_tokens |= set(hint_indexes)
+                for token in (tokens[index] for index in hint_indexes[1:]):
+                    if token.kind == "word" and token.upper not in TABLE_HINTS:
+                        raise SqlSyntaxError(token.line, 321, token.text)
                 break
             position += 1
     return frozenset(skipped_tokens)
