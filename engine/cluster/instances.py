@@ -362,20 +362,12 @@ def check_service_started(world: World, name: str, node: str, step: int) -> None
         roles.handle_refusal(
             world, name, node, build_message("the tempdb folder is missing on {node}", node=node)
         )
-    elif serving.is_upgrading(world, name):
+    elif instance.level < world.nodes[node].level:
+        world.update_instance(name, level=world.nodes[node].level)
         errorlog.write_text(world, name, "Database 'master' is upgrading script.")
-        world.call_after(UPGRADE_SCRIPTS_S, "instance.upgraded", name, node, step, instance.started_tick)
+        world.call_after(UPGRADE_SCRIPTS_S, "instance.up", name, node, step)
     else:
         roles.report_online(world, name, node)
-
-
-def complete_upgrade(world: World, name: str, node: str, step: int, started_tick: int) -> None:
-    """End the upgrade scripts of an instance that still runs, and report it to the role (timer handler)."""
-    instance = world.instances[name]
-    if instance.running and instance.started_tick == started_tick:
-        world.update_instance(name, level=world.nodes[node].level)
-        world.mark_all_logs_changed()
-    check_service_started(world, name, node, step)
 
 
 def fail_agent(world: World, server: str, noticed_s: float = LOOKS_ALIVE_INTERVAL_S) -> None:
@@ -439,6 +431,5 @@ HANDLERS: Final[Handlers] = {
     "instance.stopped": continue_after_stop,
     "instance.start": start_service,
     "instance.up": check_service_started,
-    "instance.upgraded": complete_upgrade,
     "instance.watch": record_open_databases,
 }

