@@ -132,6 +132,8 @@ def check_constraint_definitions(
             continue
         if item.action:
             raise UnsimulatedFeatureError(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
+        if len(item.table) > 2 and item.table[0].lower() != machine.session.database.lower():
+            raise SqlError(1763, ".".join(item.table), also=(1750,))
         is_own_table = item.table[-1].lower() == ref.parts[-1].lower()
         parent = table if is_own_table else objects.find_object(machine.context, item.table)
         if not isinstance(parent, Table):

@@ -1,9 +1,13 @@
 """Context of a running statement: connection, clock, variables, and permissions of the login and user."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
@@ -46,6 +50,12 @@ class StatementContext:
     def __post_init__(self) -> None:
         self.writes = dict(self.session.writes)
         self.logs = {key: (begin_kb, kb) for key, begin_kb, kb in self.session.logs}
+
+    def build_database_context(self, database: str) -> StatementContext:
+        """Return the context of the same connection in another database."""
+        context = StatementContext(self.world, replace(self.session, database=database))
+        context.writes = self.writes
+        return context
 
     @property
     def server(self) -> Instance:

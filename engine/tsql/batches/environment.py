@@ -86,6 +86,7 @@ def _evaluate_object_id(context: StatementContext, name: Scalar, kind: Scalar = 
         number = None if number in hidden_ids else number
     if number is None or kind is None:
         return number
+    context = catalog.build_named_context(context, to_text(name))
     rows = (
         *catalog.list_view_rows(context, "sys.objects"),
         *catalog.list_view_rows(context, "sys.system_objects"),
@@ -232,10 +233,16 @@ _TYPE_NAMES: Final = {
 
 
 def _evaluate_object_name(context: StatementContext, number: Scalar, database: Scalar = None) -> Scalar:
-    return _find_object(context, number).get("name")
+    return _find_object(context, number, database).get("name")
 
 
-def _find_object(context: StatementContext, number: Scalar) -> catalog.Record:
+def _find_object(context: StatementContext, number: Scalar, database: Scalar) -> catalog.Record:
+    """Return the row of an object in the database with the ID *database*; NULL means the current one."""
+    if database is not None:
+        name = context.find_database_name(_to_integer(database))
+        if name is None:
+            return {}
+        context = context.build_database_context(name)
     rows = (
         *catalog.list_view_rows(context, "sys.objects"),
         *catalog.list_view_rows(context, "sys.system_objects"),
@@ -246,7 +253,9 @@ def _find_object(context: StatementContext, number: Scalar) -> catalog.Record:
 def _evaluate_object_schema_name(
     context: StatementContext, number: Scalar, database: Scalar = None
 ) -> Scalar:
-    schema_id = _find_object(context, number).get("schema_id")
+    schema_id = _find_object(context, number, database).get("schema_id")
+    name = None if database is None else context.find_database_name(_to_integer(database))
+    context = context if name is None else context.build_database_context(name)
     return next(
         (schema_name for schema_name, schema in list_schemas(context).items() if schema.number == schema_id),
         None,
@@ -412,10 +421,15 @@ def _get_current_user(context: StatementContext) -> str:
 
 
 def _evaluate_is_member(context: StatementContext, role: Scalar, user: Scalar = None) -> Scalar:
-    """Evaluate IS_MEMBER: 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
+    """Evaluate IS_MEMBER: 1 if the user has the role, 0 if not, NULL for an unknown role or user.
+
+    [DOC: IS_MEMBER; IS_ROLEMEMBER]
+    """
     role_name = to_text(role).casefold()
-    rows = catalog.list_view_rows(context, "sys.database_principals")
+    rows = list(catalog.list_view_rows(context, "sys.database_principals"))
     if all(to_text(row["name"]).casefold() != role_name or to_text(row["type"]) != "R" for row in rows):
+        return None
+    if user is not None and all(to_text(row["name"]).casefold() != to_text(user).casefold() for row in rows):
         return None
     name = to_text(user) or _get_current_user(context)
     owner = name.lower() == "dbo" and role_name == "db_owner"

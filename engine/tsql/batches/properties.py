@@ -274,7 +274,9 @@ def _find_column(context: StatementContext, number: Scalar, name: Scalar) -> cat
 def _evaluate_col_length(context: StatementContext, table: Scalar, column: Scalar) -> Scalar:
     if table is None or column is None:
         return None
-    return _find_column(context, catalog.get_object_id(context, to_text(table)), column).get("max_length")
+    number = catalog.get_object_id(context, to_text(table))
+    context = catalog.build_named_context(context, to_text(table))
+    return _find_column(context, number, column).get("max_length")
 
 
 def _evaluate_col_name(context: StatementContext, number: Scalar, column_id: Scalar) -> Scalar:

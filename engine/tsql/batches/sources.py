@@ -82,6 +82,7 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
                 catalog.find_view(machine.context, parts)
             raise SqlError(215, ".".join(parts))
         raise UnsimulatedFeatureError(f"the function {ref.dotted}")
+    ref = remove_own_server(machine, ref)
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
         context, parts = linked_servers.build_remote_context(machine, parts[0]), parts[1:]
@@ -105,7 +106,7 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
             catalog_view = replace(catalog_view, rows=lambda _context: ())
     database = catalog.find_database(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
-        context = StatementContext(context.world, replace(context.session, database=database))
+        context = context.build_database_context(database)
     columns = tuple(
         (column.name, column.type) for column in catalog_view.list_version_columns(context.version)
     )
@@ -118,6 +119,12 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
     ):
         catalog_view = _restrict_to_own_session(context, catalog_view)
     return columns, partial(_list_view_rows, machine, context, catalog_view)
+
+
+def remove_own_server(machine: ExecutionMachine, ref: TableRef) -> TableRef:
+    """Return the reference without a first part that names the server of the connection."""
+    is_own = len(ref.parts) == 4 and ref.parts[0].lower() == machine.session.server.lower()
+    return replace(ref, parts=ref.parts[1:]) if is_own else ref
 
 
 _BINDING_ERRORS: Final = frozenset({207, 208, 4104})
@@ -209,6 +216,7 @@ def describe_columns(machine: ExecutionMachine, ref: TableRef) -> plans.Columns 
     """
     if ref.query or ref.call:
         return None
+    ref = remove_own_server(machine, ref)
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
         context, parts = linked_servers.build_remote_context(machine, parts[0]), parts[1:]

@@ -83,6 +83,12 @@ def _find_constraint_id(context: StatementContext, parts: list[str]) -> int | No
     return None
 
 
+def build_named_context(context: StatementContext, name: str) -> StatementContext:
+    """Return the context in the database of a three-part name; *context* itself for another name."""
+    parts = [part.strip('[]"') for part in name.split(".")]
+    return context.build_database_context(parts[-3]) if len(parts) > 2 and parts[-3] else context
+
+
 def get_object_id(context: StatementContext, name: str) -> int | None:
     """Return the value of OBJECT_ID for a name; None if there is no such object."""
     parts = [part.strip('[]"') for part in name.split(".")]

@@ -121,6 +121,30 @@ def test_modules_of_another_database_resolve_names_there() -> None:
     assert submit_batch(world, P, "USE x SELECT * FROM x.dbo.i()").grids == [[[42]]]
 
 
+def test_functions_and_four_part_names_find_objects_of_other_databases() -> None:
+    """Cross-database foreign keys are refused [DOC: CREATE TABLE]."""
+    world = build_lab(workload="none")
+    world.update_instance(P, version=2014)
+    for text in (
+        "CREATE DATABASE x",
+        "USE x CREATE TABLE only_x (a int PRIMARY KEY) INSERT only_x VALUES (7)",
+    ):
+        assert submit_batch(world, P, text, 2).numbers == []
+    here = "OBJECT_NAME({0}, {1}), OBJECT_SCHEMA_NAME({0}, {1}), OBJECT_NAME({0}, 99)"
+    named = here.format("OBJECT_ID('x..only_x')", "DB_ID('x')")
+    names = f"SELECT {named}, OBJECT_NAME(OBJECT_ID('x..only_x')), COL_LENGTH('x.dbo.only_x', 'a')"
+    assert submit_batch(world, P, f"USE master {names}").grids == [[["only_x", "dbo", None, None, 4]]]
+    kinds = "SELECT OBJECT_ID('x..only_x', 'P'), OBJECT_ID('x..only_x', 'U') - OBJECT_ID('x.dbo.only_x')"
+    assert submit_batch(world, P, kinds).grids == [[[None, 0]]]
+    assert submit_batch(world, P, "SELECT a FROM server_a.x.dbo.only_x").value == 7
+    assert submit_batch(world, P, "CREATE TABLE f (a int REFERENCES x.dbo.only_x (a))").numbers == [
+        1763,
+        1750,
+    ]
+    roles = "SELECT IS_ROLEMEMBER('db_owner', 'dbo'), IS_ROLEMEMBER('db_owner', 'nosuch'), IS_ROLEMEMBER('nosuch')"
+    assert submit_batch(world, P, roles).grids == [[[1, None, None]]]
+
+
 def test_help_procedures_find_temp_tables_in_tempdb_alone() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "CREATE TABLE #r (a int PRIMARY KEY)", 1)
