@@ -54,7 +54,27 @@ def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureS
     if statement.target or len(parts) == 4 or name == "sp_executesql" or name.startswith("#"):
         return True
     is_shipped = name in PROCEDURES_BY_NAME or name in UNSIMULATED_PROCEDURES
-    return is_shipped or isinstance(objects.find_object(machine.context, tuple(parts)), objects.UserProcedure)
+    return is_shipped or _find_user_procedure(machine, tuple(parts))[1] is not None
+
+
+def _find_user_procedure(
+    machine: ExecutionMachine, parts: tuple[str, ...]
+) -> tuple[tuple[str, ...], objects.UserProcedure | None]:
+    """Return (name, user-defined procedure) for a call; None if there is none.
+
+    A name that begins with `sp_` can be in master. The procedure then runs in the database of the call.
+    """
+    names = [parts]
+    is_database = len(parts) == 2 or (
+        len(parts) == 3 and machine.context.find_database_id(parts[0]) is not None
+    )
+    if is_database and parts[-1].lower().startswith("sp_") and parts[-2].lower() in ("", "dbo"):
+        names.append(("master", "dbo", parts[-1]))
+    for name in names:
+        called_object = objects.find_object(machine.context, name)
+        if isinstance(called_object, objects.UserProcedure):
+            return name, called_object
+    return parts, None
 
 
 def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> None:
@@ -78,10 +98,10 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
     else:
         procedure_definition = PROCEDURES_BY_NAME.get(plain_part)
         if procedure_definition is None:
-            called_object = objects.find_object(machine.context, tuple(parts))
-            if isinstance(called_object, objects.UserProcedure):
+            location, called_object = _find_user_procedure(machine, tuple(parts))
+            if called_object is not None:
                 if machine.checks_permissions:
-                    objects.require_permission(machine.context, tuple(parts), "EXECUTE")
+                    objects.require_permission(machine.context, location, "EXECUTE")
                 _run_user_procedure(
                     machine, parts[-1], called_object, statement, parts[-3] if len(parts) > 2 else ""
                 )

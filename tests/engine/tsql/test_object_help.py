@@ -145,6 +145,23 @@ def test_functions_and_four_part_names_find_objects_of_other_databases() -> None
     assert submit_batch(world, P, roles).grids == [[[1, None, None]]]
 
 
+def test_a_procedure_of_master_with_the_prefix_sp_runs_in_the_calling_database() -> None:
+    """[DOC: CREATE PROCEDURE]"""
+    world = build_lab(workload="none")
+    for text in ("CREATE PROCEDURE sp_my AS SELECT DB_NAME()", "CREATE DATABASE x"):
+        assert submit_batch(world, P, text, 2).numbers == []
+    for name, database in {
+        "sp_my": "x",
+        "dbo.sp_my": "x",
+        "x..sp_my": "x",
+        "master..sp_my": "master",
+    }.items():
+        assert submit_batch(world, P, f"USE x EXEC {name}").value == database
+    assert submit_batch(world, P, "USE master EXEC x.dbo.sp_my").value == "x"
+    assert submit_batch(world, P, "EXEC x.dbo.my").numbers == [2812]
+    assert submit_batch(world, P, "EXEC nosuch..sp_my").numbers == [2812]
+
+
 def test_help_procedures_find_temp_tables_in_tempdb_alone() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "CREATE TABLE #r (a int PRIMARY KEY)", 1)
