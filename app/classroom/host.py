@@ -44,7 +44,12 @@ from app.classroom.message_exchange import (
     send_message,
 )
 from app.classroom.messages import replies, requests
-from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError
+from app.classroom.messages.codec import (
+    REFUSED_CLOSE_CODE,
+    RETRY_LATER_CLOSE_CODE,
+    ProtocolError,
+    UnknownKindError,
+)
 from app.classroom.models import INJECT, MARK, OVER, REWIND, ClassInstruction, ClassPart, Seat
 from app.classroom.names import clean_text
 from app.classroom.pace import ClassPace, SeatSpeed
@@ -186,6 +191,8 @@ class ClassHost:
                 return await receive_request(socket)
         except TimeoutError:
             raise RequestRefusedError(tr("no message received"), RETRY_LATER_CLOSE_CODE) from None
+        except UnknownKindError:
+            raise RequestRefusedError(tr("This code belongs to a class. Join it without a role.")) from None
         finally:
             self._unidentified_connection_count -= 1
 

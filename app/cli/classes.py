@@ -180,6 +180,8 @@ def _run_member(options: argparse.Namespace) -> int:
 
     if options.player is not None or options.speed is not None:
         raise UsageError("--player and --speed cannot be used with --role")
+    if not options.role:
+        raise UsageError("--role needs the key of a role, such as dba")
     lines, problems = read_input_lines(options.inputs) if options.inputs is not None else ([], [])
     if problems:
         raise UsageError("\n".join(f"{options.inputs}: {problem}" for problem in problems))

@@ -153,6 +153,7 @@ def open_restored(world: World, key: Key) -> None:
         last_log_backup_kb=end,
         was_mirror=False,
         standby=False,
+        written_off_kb=end + RESTORE_RECOVERY_LOG_KB,  # log of the recovery, which contains no transactions
     )
     world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
     world.flow.add_log_kb(streams.add_source(world, key, end), RESTORE_RECOVERY_LOG_KB)

@@ -62,6 +62,10 @@ class ProtocolError(Exception):
     """Error for an invalid message. The text gives the reason."""
 
 
+class UnknownKindError(ProtocolError):
+    """Error for a message of another kind, from a newer program or from a client of another service."""
+
+
 MessageType = TypeVar("MessageType", bound=WireMessage)
 
 
@@ -73,23 +77,22 @@ class MessageReader(Generic[MessageType]):
         self._kinds = {kind.__struct_config__.tag for kind in get_args(union)}
 
     def read(self, raw: str | bytes) -> MessageType:
-        """Parse a message. Raises ProtocolError."""
+        """Parse a message. Raises ProtocolError, UnknownKindError."""
         try:
             return self._decoder.decode(raw)
         except (ValueError, RecursionError) as problem:
-            raise ProtocolError(str(problem)) from None
+            reason = str(problem)
+        try:
+            kind = json.decode(raw, type=_AnyKind).kind
+        except (ValueError, RecursionError):
+            kind = ""
+        raise UnknownKindError(reason) if kind and kind not in self._kinds else ProtocolError(reason)
 
     def read_known(self, raw: str | bytes) -> MessageType | None:
         """Parse a message. Return None for an unknown kind, which newer programs may send. Raises ProtocolError."""
         try:
             return self.read(raw)
-        except ProtocolError:
-            try:
-                kind = json.decode(raw, type=_AnyKind).kind
-            except (ValueError, RecursionError):
-                kind = ""
-            if not kind or kind in self._kinds:
-                raise
+        except UnknownKindError:
             return None
 
 

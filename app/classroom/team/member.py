@@ -17,7 +17,7 @@ from websockets.asyncio.client import ClientConnection
 from app.classroom.host_connection import HostConnection
 from app.classroom.join import JoinFailedError
 from app.classroom.join_code import Invitation
-from app.classroom.messages.codec import encode
+from app.classroom.messages.codec import NAME_LENGTH_MAX, encode
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.messages.team import (
     MEMBER_MESSAGE_READER,
@@ -36,6 +36,7 @@ from app.classroom.messages.team import (
     TeamRefusal,
     TeamRoles,
 )
+from app.classroom.names import is_name
 from app.classroom.seat_log import get_seat_folder, load_token, shorten_file_stem
 from app.words import formatting, localization
 from app.words.language import tr
@@ -86,6 +87,15 @@ class TeamConnection(HostConnection[MemberMessage]):
         """Request the start of the simulation although some roles are vacant."""
         self._question = StartTeam()
         self.wake()
+
+    @override
+    async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
+        if self.role and not is_name(self._person):
+            self._stop_with_refusal(
+                tr("a name must have 1 to {n} printable characters").format(n=NAME_LENGTH_MAX)
+            )
+            return ()
+        return await super()._find_addresses(invitation)
 
     @override
     def _build_refusal(self, reason: str) -> MemberMessage:

@@ -21,7 +21,13 @@ from app.classroom import certificate
 from app.classroom.addresses import list_reachable_addresses
 from app.classroom.join import ParticipationResult
 from app.classroom.join_code import Invitation, compute_fingerprint, create_secret, format_address
-from app.classroom.messages.codec import REFUSED_CLOSE_CODE, RETRY_LATER_CLOSE_CODE, ProtocolError, encode
+from app.classroom.messages.codec import (
+    REFUSED_CLOSE_CODE,
+    RETRY_LATER_CLOSE_CODE,
+    ProtocolError,
+    UnknownKindError,
+    encode,
+)
 from app.classroom.messages.replies import SeatReport
 from app.classroom.messages.team import (
     END_LINE,
@@ -73,6 +79,8 @@ class TeamServer:
             async with asyncio.timeout(FIRST_MESSAGE_TIMEOUT_S):
                 first = await _receive_request(connection)
             await self._dispatch_request(connection, first)
+        except UnknownKindError:
+            refusal = REFUSED_CLOSE_CODE, tr("This code belongs to a team. Join it with a role.")
         except (InputRejectedError, ProtocolError, InputError) as problem:
             refusal = REFUSED_CLOSE_CODE, str(problem)
         except (TimeoutError, OSError) as problem:

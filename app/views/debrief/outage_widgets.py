@@ -166,7 +166,9 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     if not outage.against and outage.by == "forced":
         return ""
     if not outage.against and lanes is not None and lanes.preconditions:
-        return tr("A failover was possible but not needed: the original server recovered first.")
+        return tr(
+            "All preconditions were met for a time, but the original server recovered before a failover completed."
+        )
     if not outage.against:
         return tr("No server was able to take over, or the outage was too short for a failover.")
     lines = [

@@ -28,7 +28,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.published_comparison import INSTANCE, find_technology
 from engine.drill.running.solution import play_solution_in_slices
 from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
-from engine.events import AvailabilityData, Event, select_data
+from engine.events import AvailabilityData, Event, SqlDoneData, select_data
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.localization import LocalizableMessage, build_message, format_run_time, join_messages, mark
@@ -306,9 +306,10 @@ def _build_outage(drill: Drill, lanes: DatabaseLanes, span: StateSpan) -> Outage
     server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
     ending_failover = _find_ending_failover(drill, lanes.database, span)
     automatic = ending_failover is not None and ending_failover.kind == "automatic"
+    recovered_first = ending_failover is None and _could_fail_over(lanes.preconditions, span)
     blockers = (
         ()
-        if automatic
+        if automatic or recovered_first
         else tuple(
             _find_blocking_preconditions(
                 lanes, span, span.to_tick if ending_failover is None else ending_failover.detected_tick
@@ -357,6 +358,23 @@ def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failo
     return next(inner_failovers, None) or next(start_tick, None)
 
 
+def _could_fail_over(preconditions: Sequence[PreconditionHistory], outage: StateSpan) -> bool:
+    """Return whether all preconditions of a failover to a target were met at the same time during an outage."""
+    targets = {guard.target for guard in preconditions if guard.target} or {""}
+    starts = [outage.from_tick, *(span.from_tick for guard in preconditions for span in guard.spans)]
+    ticks = sorted({tick for tick in starts if outage.from_tick <= tick < outage.to_tick})
+    return any(
+        all(
+            (span := guard.find_span(tick)) is not None and span.what == MET
+            for guard in preconditions
+            if guard.target in ("", target)
+        )
+        for target in targets
+        for tick in ticks
+        if preconditions
+    )
+
+
 def _find_blocking_preconditions(
     lanes: DatabaseLanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
@@ -389,7 +407,9 @@ def _format_blockers(
     lanes: DatabaseLanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
 ) -> LocalizableMessage:
     if not blockers and lanes.preconditions:
-        return build_message("A failover was possible but not needed: the original server recovered first.")
+        return build_message(
+            "All preconditions were met for a time, but the original server recovered before a failover completed."
+        )
     if not blockers:
         return build_message("No server was able to take over, or the outage was too short for a failover.")
     messages = (_format_blocker(guard, since_tick) for guard, since_tick in blockers)
@@ -424,9 +444,15 @@ def _compare_with_reference(drill: Drill) -> CooperativeTask[ReferenceComparison
     except InputError:
         return None
     own_inputs = [item for item in drill.journal if item.verb not in ("rewind", "finish", "note", "hint")]
+    failed_batches, expected_failures = _find_failed_batches(drill), _find_failed_batches(reference_run)
     steps = []
     for item, step in zip(reference_run.journal, drill.scenario.solution, strict=False):
-        match = next((own_input for own_input in own_inputs if is_same_action(own_input, item)), None)
+        done_inputs = (
+            own_input
+            for own_input in own_inputs
+            if own_input.args not in failed_batches or item.args in expected_failures
+        )
+        match = next((own_input for own_input in done_inputs if is_same_action(own_input, item)), None)
         if match is not None:
             own_inputs.remove(match)
         done_tick = None if match is None else match.tick
@@ -437,6 +463,23 @@ def _compare_with_reference(drill: Drill) -> CooperativeTask[ReferenceComparison
         tuple(difference.compare_outcomes(drill, reference_run)),
         difference.find_first_difference(drill, reference_run),
     )
+
+
+INFORMATION_SEVERITY_MAX: Final = 10
+"""Maximum severity of a message that is no error. [DOC: Database Engine error severities]"""
+
+
+def _find_failed_batches(drill: Drill) -> set[tuple[str, ...]]:
+    """Return the batches that ended with an error each time, as arguments of the input `sql`."""
+    outcomes = [
+        (
+            (batch.window, batch.batch),
+            any(row["severity"] > INFORMATION_SEVERITY_MAX for row in batch.messages),
+        )
+        for _, batch in select_data(drill.events, SqlDoneData)
+    ]
+    succeeded = {arguments for arguments, has_failed in outcomes if not has_failed}
+    return {arguments for arguments, _ in outcomes if arguments not in succeeded}
 
 
 def is_same_action(left_input: Input, right_input: Input) -> bool:

@@ -19,7 +19,7 @@ from app.classroom.messages.team import TEAM_REQUEST_READER, TeamRole, TeamRoles
 from app.classroom.team.member import TeamConnection
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
-from tests.class_process import WAIT_S_MAX, RawClient, run_host
+from tests.class_process import WAIT_S_MAX, RawClient, join, run_host
 from tests.forked import Program, run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -118,9 +118,13 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
         ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "this team has no role 'cook'"),
         ({"kind": "do", "number": 1, "line": "note x"}, "sign in first"),
         ("garbage", "JSON is malformed"),
+        (join(team[1].invited), "This code belongs to a team."),
     ):
         with RawClient(team[1].invited) as stranger:
             assert reason in stranger.read_refusal(hello_message)
+    nameless = TeamClient(team[1].invited, " ", "dba")
+    assert "1 to 60 printable characters" in nameless.wait_for_message("refused").text
+    nameless.disconnect()
 
 
 def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:

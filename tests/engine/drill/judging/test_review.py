@@ -214,6 +214,41 @@ def test_differences_from_the_reference_are_listed() -> None:
     assert outcome["exposed_s"] < -60.0, "the reference was faster"
 
 
+@pytest.mark.parametrize(("query", "is_done"), [("SELECT 1", True), ("SELECT a FROM nowhere", False)])
+def test_a_query_that_fails_is_no_step_of_the_reference(query: str, is_done: bool) -> None:
+    solution = (
+        '[[solution]]\ndo = "10 sql SERVER_B SELECT name FROM sys.databases"\nwhy = "look"\n\n[[solution]]'
+    )
+    drill_run = build_drill(("[[solution]]", solution))
+    drill_run.apply_line(f"sql SERVER_B {query}")
+    advance_drill(drill_run, 20)
+    reference = review_run(drill_run).reference
+    assert reference is not None
+    (step,) = (step for step in reference.steps if step.why == "look")
+    assert (step.done_tick is not None, bool(reference.besides)) == (is_done, not is_done)
+
+
+def test_the_log_of_a_recovery_contains_no_lost_transactions() -> None:
+    drill_run = advance_drill(Drill(load_shipped_scenario("ag-seeding-stuck")), 5)
+    drill_run.apply_line("sql SOUTH1 DROP DATABASE Archive")
+    advance_drill(drill_run, 8)
+    assert ("SOUTH1", "Archive") not in drill_run.world.copies
+    assert drill_run.world.availability["Archive"].lost_transactions == 0
+
+
+def test_an_outage_with_a_possible_failover_has_no_unmet_preconditions() -> None:
+    drill_run = Drill(load_shipped_scenario("redo-queue"))
+    for at_s, line in (
+        (40, "power-off TOWNW"), (60, "power-on TOWNW"), (90, "stop-service TOWN1"), (130, "start-service TOWN1"),
+    ):  # fmt: skip
+        advance_drill(drill_run, at_s)
+        drill_run.apply_line(line)
+    advance_drill(drill_run, 150)
+    (outage,) = review_run(drill_run).outages
+    assert outage.against == ()
+    assert str(outage.verdict).endswith("the original server recovered before a failover completed.")
+
+
 @pytest.mark.parametrize(
     ("first_line", "second_line", "expected"),
     [
