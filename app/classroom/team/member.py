@@ -36,7 +36,7 @@ from app.classroom.messages.team import (
     TeamRefusal,
     TeamRoles,
 )
-from app.classroom.names import is_name
+from app.classroom.names import is_valid_name
 from app.classroom.seat_log import get_seat_folder, load_token, shorten_file_stem
 from app.words import formatting, localization
 from app.words.language import tr
@@ -90,7 +90,7 @@ class TeamConnection(HostConnection[MemberMessage]):
 
     @override
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
-        if self.role and not is_name(self._person):
+        if self.role and not is_valid_name(self._person):
             self._stop_with_refusal(
                 tr("a name must have 1 to {n} printable characters").format(n=NAME_LENGTH_MAX)
             )
