@@ -466,7 +466,7 @@ def _compare_with_reference(drill: Drill) -> CooperativeTask[ReferenceComparison
 
 
 INFORMATION_SEVERITY_MAX: Final = 10
-"""Maximum severity of a message that is no error. [DOC: Database Engine error severities]"""
+"""Maximum severity of a message that is not an error, as in `engine.messages`."""
 
 
 def _find_failed_batches(drill: Drill) -> set[tuple[str, ...]]:
