@@ -62,7 +62,7 @@ secondary  open open  open 957    open   1468  1468   1468 open  open  role    r
 resolving  open open  open 957    open   1468  1468   1468 open  open  role    role   role 3104    3752 3752   role ok
 standby    ok   3906  3906 5063   5063   5063  5063   ok   ok    3906  role    role   role ok      ok   3707   1822 5063
 restoring  open open  5052 5052   5052   5052  5052   5052 5052  open  role    role   role ok      ok   3707   1822 5052
-recovering open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open open
+recovering open open  5011 5011   5011   5011  5011   5011 5011  open  role    role   role 3101    3702 3703   open 5011
 damaged    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   3707   open ok
 emergency  ok   3908  5004 3908   5004   5004  ok     ok   ok    3908  role    3033   role ok      ok   ok     1822 ok
 offline    open open  open open   open   open  open   ok   ok    open  role    role   role ok      ok   ok     1822 ok
@@ -70,7 +70,8 @@ offline    open open  open open   open   open  open   ok   ok    open  role    r
 """Statement gate: state x kind of statement. `ok`: allowed. `open`: the error that USE raises.
 
 `role`: the session or availability group decides. A number: this error. Documented [DOC: Database Engine
-events and errors]. The precedence of two possible errors is derived.
+events and errors]. The precedence of two possible errors is derived. Errors of RECOVERING are seen in public
+threads (3101, 5011); those of DROP and detach are derived.
 """
 
 STATEMENT_KINDS: Final = {

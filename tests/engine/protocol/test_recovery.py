@@ -7,6 +7,7 @@ import pytest
 from engine.flow.setup import Operation
 from engine.protocol import clients, serving
 from tests.engine.worlds import DB, PRINCIPAL, P, apply_lines, build_lab
+from tests.events import read_field
 
 CHECKPOINT = f"sql {P} USE {DB}; CHECKPOINT"
 OPEN_TRANSACTION = f"open-transaction {DB}"
@@ -51,3 +52,21 @@ def test_recovery_begins_at_the_oldest_open_transaction(stop: str) -> None:
 def test_only_enterprise_edition_opens_the_database_before_the_undo() -> None:
     redo_s = _measure_recovery_s("build")
     assert _measure_recovery_s("build", edition="Standard") > 2.0 * redo_s
+
+
+def test_a_database_in_recovery_cannot_be_altered_dropped_or_restored() -> None:
+    world = build_lab(witness=False)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", OPEN_TRANSACTION, wait_s=300.0)
+    apply_lines(world, f"power-off {P}", f"power-on {P}", wait_s=66.0)
+    assert world.copies[PRINCIPAL].recovering
+    for statement, number in (
+        (f"ALTER DATABASE {DB} SET EMERGENCY", 5011),
+        (f"DROP DATABASE {DB}", 3702),
+        (f"RESTORE DATABASE {DB} WITH RECOVERY", 3101),
+        (f"USE {DB}", 922),
+    ):
+        events = apply_lines(world, f"sql {P} {statement}", wait_s=0.5)
+        done = next(event for event in events if event.kind == "sql_done")
+        assert read_field(done, "messages")[0]["number"] == number
+    apply_lines(world, "note wait", wait_s=60.0)
+    assert serving.is_serving(world, PRINCIPAL)
