@@ -62,15 +62,15 @@ def _check_simulation() -> CheckResult:
     used = compiled.load_kernel()
     if used.reason:
         text = build_message(
-            "runs as plain Python. Results are the same, but the simulation is slow: {reason}",
+            "plain Python is used. Results are the same, but the simulation is slow: {reason}",
             reason=used.reason,
         )
     elif used.origin == "prebuilt":
-        text = build_message("runs as the C library of the program")
+        text = build_message("the C library of the program is used")
     elif used.origin == "compiled here":
-        text = build_message("runs as a C library compiled on this computer")
+        text = build_message("a C library compiled on this computer is used")
     else:
-        text = build_message("runs as plain Python because of MIRRORDRILL_KERNEL")
+        text = build_message("plain Python is used because of MIRRORDRILL_KERNEL")
     return CheckResult(build_message("simulation"), True, text)
 
 
@@ -107,7 +107,7 @@ def _check_qt() -> Iterator[CheckResult]:
     yield CheckResult(build_message("window"), True, starts)
     if probe.font_family_count:
         yield CheckResult(
-            build_message("fonts"), True, build_message("{n} font families", n=probe.font_family_count)
+            build_message("fonts"), True, build_message("{n} font families found", n=probe.font_family_count)
         )
     else:
         message = build_message(
@@ -141,7 +141,7 @@ def _check_run_storage(folder: Path) -> tuple[bool, str]:
         run = profile.begin_run("doctor", "", "", 1, get_program_version(), "lab")
         profile.append_line(run, 0, "0 note doctor")
         recorded = [line.text for line in profile.read_journal(run)]
-    text = build_message("created and wrote a new profile, and read it back: {text}", text=str(recorded))
+    text = build_message("a new profile was created, written and read: {text}", text=str(recorded))
     return recorded == ["0 note doctor"], text
 
 
@@ -198,10 +198,12 @@ def _check_golden_run() -> CheckResult:
         text = build_message("a recorded run replays identically on this computer")
     elif own_play.events == recorded.events:
         text = build_message(
-            "a recorded run differs here in the last digits, so runs of other computers are refused"
+            "a recorded run gives different last digits on this computer, so runs from other computers are "
+            "refused"
         )
     else:
         text = build_message(
-            "a recorded run replays differently here, so results cannot be compared with other computers"
+            "a recorded run replays differently on this computer, so results cannot be compared with other "
+            "computers"
         )
     return CheckResult(build_message("replay"), own_play == recorded, text)

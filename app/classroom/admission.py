@@ -104,7 +104,9 @@ class Admission:
         """
         if message.digest != self._digest:
             raise RequestRefusedError(
-                tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
+                tr("the log of {name} does not match the scenario, seed or mode of this class").format(
+                    name=message.name
+                )
             )
         if message.seat < UNASSIGNED_SEAT:
             token_seed = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
@@ -141,7 +143,9 @@ class Admission:
         if len(self._seats) >= SEATS_MAX:
             raise RequestRefusedError(tr("the class is full"))
         if not is_valid_name(name):
-            raise RequestRefusedError(tr("the name needs printable characters"))
+            raise RequestRefusedError(
+                tr("this name is not allowed. Use letters, digits or other printable characters.")
+            )
         used_names = {seat.name for seat in self._seats.values()}
         from_class = self._plan is not None and self._plan.late == "class"
         tick = self._pace.get_class_tick(self._seats.values()) if from_class else 0

@@ -118,7 +118,10 @@ class MessageBus:
             import nats
         except ImportError as problem:
             raise BusUnavailableError(
-                tr("a class with several hosts needs the packages of mirrordrill[hosts]")
+                tr(
+                    "a class with several hosts needs more packages. Install them: pip install "
+                    "mirrordrill[hosts]"
+                )
             ) from problem
 
         async def handle_error(error: Exception) -> None:

@@ -68,7 +68,7 @@ async def _check_address(address: str, invitation: Invitation) -> ClassCheckResu
     try:
         await (await dial([address], invitation)).close()
     except (OSError, WrongHostError):
-        text = tr("The class does not answer at {address}. Close it, and choose another address.")
+        text = tr("The class does not answer at {address}. Close the class and choose another address.")
         return ClassCheckResult(text.format(address=address), False)
     return ClassCheckResult(tr("The class answers at {address}.").format(address=address), True)
 
@@ -98,11 +98,14 @@ async def _check_test_seat(invitation: Invitation) -> ClassCheckResult:
 async def _check_discovery(invitation: Invitation) -> ClassCheckResult:
     """Search the network for the class, as a seat does that knows only the fingerprint in the join code."""
     if not discovery.is_installed():
-        text = tr("Seats need the code with its address: the package zeroconf is not installed.")
+        text = tr(
+            "Seats must join with the code and the address of this computer, because the package zeroconf is "
+            "not installed."
+        )
         return ClassCheckResult(text, None)
     if await discovery.find_addresses(invitation.fingerprint):
         return ClassCheckResult(tr("Seats on this network can find the class with only the code."), True)
-    text = tr("Seats cannot find the class with only the code. They need the code with its address.")
+    text = tr("Seats cannot find the class with only the code. They also need the address of this computer.")
     return ClassCheckResult(text, None)
 
 
@@ -113,7 +116,7 @@ def _list_hints(invitation: Invitation) -> Iterator[ClassCheckResult]:
     port = invitation.port
     text = tr(
         "A firewall cannot be checked from this computer. If another computer gets no answer, allow incoming "
-        "TCP connections at port {port}."
+        "TCP connections on port {port}."
     ).format(port=port)
     yield ClassCheckResult(
         f"{text} {tr(settings_path).format(port=port) if settings_path else ''}".strip(), None

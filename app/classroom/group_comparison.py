@@ -95,7 +95,10 @@ def read_class_person_scores(file: Path) -> list[PersonScores]:
     log_checks = _read_unaltered_checks(file)
     if not any(log_check.part for log_check in log_checks):
         raise InvalidSeatLogError(
-            tr("{file}: the class has only one part. Name at least three classes.").format(file=file)
+            tr(
+                "{file}: this class has only one part. Name at least three classes: lesson, pre-test and "
+                "post-test."
+            ).format(file=file)
         )
     seats = {log_check.seat: log_check for log_check in log_checks}
     scores = [

@@ -177,7 +177,7 @@ class ClassHost:
             await close_connection(socket, REFUSED_CLOSE_CODE, str(error))
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
-            reason = tr("the record cannot be read. Try again.")
+            reason = tr("the database of the class cannot be read. Try again.")
             await close_connection(socket, RETRY_LATER_CLOSE_CODE, reason)
         except WebSocketDisconnect:
             pass
@@ -453,7 +453,7 @@ class ClassHost:
         if early_names:
             names = ", ".join(early_names)
             raise RequestRefusedError(
-                tr("these seats have not reached that time yet: {names}").format(names=names)
+                tr("these seats have not reached the target time yet: {names}").format(names=names)
             )
         await self._store_and_send(
             [

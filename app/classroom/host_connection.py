@@ -273,7 +273,10 @@ class SeatConnection(HostConnection[SeatMessage]):
                         self._has_ended = True
                     case SeatWelcome() if message.acknowledged > len(log.entries):
                         self._stop_with_refusal(
-                            tr("the host has more inputs of this seat than the log on this computer")
+                            tr(
+                                "the host has received more inputs from this seat than the log on this "
+                                "computer contains"
+                            )
                         )
                         return
                     case SeatWelcome():

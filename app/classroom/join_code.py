@@ -27,7 +27,7 @@ DEFAULT_PORT: Final = "7443"
 CODE_GROUP_LENGTH: Final = 5
 """Number of characters between two dashes of a code."""
 ADDRESS_MISSING_TEXT: Final = mark(
-    "add the address to the code, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443"
+    "add the address to the code, for example XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443"
 )
 _MISREAD_TRANSLATION: Final = str.maketrans("ILO", "110", "- ")
 

@@ -11,8 +11,8 @@ from app.words.language import mark, tr
 JOIN_STEPS: Final = (
     mark("Start Mirrordrill, and choose Class ▸ Join a class."),
     mark("Type this code and your name. Spaces and small letters are fine."),
-    mark("Allow the instructor to watch your screen, or not. You are notified when somebody watches."),
-    mark("Wait until the instructor starts the clock for all."),
+    mark("Decide whether the instructor may watch your screen. You are notified when somebody watches."),
+    mark("Wait until the instructor starts the clock for everyone."),
     mark(
         "Work as on your own servers. Look first, then act. A right-click on a server shows what it can do."
     ),

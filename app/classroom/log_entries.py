@@ -128,7 +128,9 @@ def select_new_entries(
         for entry in known_entries:
             if entries_by_number.get(entry.number) != entry:
                 raise LogMismatchError(
-                    tr("input {number} differs from the acknowledged one").format(number=entry.number)
+                    tr("input {number} differs from the input that the host acknowledged").format(
+                        number=entry.number
+                    )
                 )
     new_entries = received_entries[len(known_entries) :]
     for number, entry in enumerate(new_entries, acknowledged + 1):

@@ -206,7 +206,7 @@ class ClassRecord:
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
             part = session.scalar(current) if logs or self._selected_part_id is not None else None
             if self._selected_part_id not in (None, part):
-                raise RecordUnavailableError(tr("the class is at another part"))
+                raise RecordUnavailableError(tr("this part is no longer the current part of the class"))
             rows = [
                 {"seat_id": seat, "part": part, **act._asdict()}
                 for seat, acts in logs.items()

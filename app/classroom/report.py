@@ -173,12 +173,12 @@ def _build_page_content(review: ClassReview, links: bool, draw: SvgFormatter) ->
         (
             format_paragraph(_format_class_facts(review), "muted"),
             format_paragraph(_format_origin(review), "muted"),
-            format_heading(2, tr("Where the class diverged")),
+            format_heading(2, tr("Where seats made different choices")),
             format_paragraph(
                 tr(
-                    "Up to each time, all seats in the row had made the same choices. The cost is the sum of "
-                    "points that seats with weaker choices lost. To let everybody try again from there, rewind "
-                    "the seats on the dashboard, or enter the command above the table."
+                    "All seats in a row made the same choices up to the time in that row. The cost is the sum "
+                    "of points that seats with weaker choices lost. To let everyone try again from there, "
+                    "rewind the seats on the dashboard, or enter the command above the table."
                 )
             )
             if shown_divergences
@@ -205,7 +205,9 @@ def _format_class_facts(review: ClassReview) -> str:
     truncated_count = sum(map(_is_truncated, review.seats))
     if truncated_count:
         seats.append(
-            trn("{n} run was cut off", "{n} runs were cut off", truncated_count).format(n=truncated_count)
+            trn("{n} run has no recorded end", "{n} runs have no recorded end", truncated_count).format(
+                n=truncated_count
+            )
         )
     scores = [score for seat in review.seats if (score := seat.verdict["score"]) is not None]
     if scores:
@@ -270,7 +272,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
         for choice in divergence.choices
     ]
     head = (tr("Next action"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
-    caption = tr("Command to repeat from there: back all {time}").format(
+    caption = tr("Command that sends all seats back to this time: back all {time}").format(
         time=_format_console_time(divergence.tick)
     )
     return format_heading(3, text) + format_table(caption, head, rows)
@@ -288,7 +290,9 @@ def _format_marks(review: ClassReview) -> Iterator[str]:
             for mark in review.marks
         ]
         yield format_heading(2, tr("Marks of the instructor"))
-        yield format_table(tr("Time in the run of a seat"), (tr("Time"), tr("Seat"), tr("Text")), rows)
+        yield format_table(
+            tr("Marks, with the time in the run of the seat"), (tr("Time"), tr("Seat"), tr("Text")), rows
+        )
 
 
 def _format_console_time(tick: Tick) -> str:
@@ -325,11 +329,11 @@ def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
         for seat in review.seats
         if seat.regret_analysis is None and seat.verdict["score"] is not None
     ]
-    yield format_heading(2, tr("Compared with the best possible"))
+    yield format_heading(2, tr("Compared with the best possible run"))
     yield format_paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
     yield format_table(caption, head, rows)
     if remaining:
-        text = tr("Not calculated in time, or not replayable: {seats}.")
+        text = tr("Seats without an analysis (not finished in time, or run not replayable): {seats}.")
         yield format_paragraph(text.format(seats=", ".join(map(str, remaining))), "muted")
 
 
@@ -338,7 +342,7 @@ def _format_accuracy(seat: SeatReview, regret_analysis: RegretAnalysis) -> str:
     percent = formatting.format_percent(regret_analysis.accuracy / 100.0)
     if not _is_truncated(seat):
         return percent
-    return tr("{accuracy} until {t}").format(
+    return tr("{accuracy} (recorded until {t})").format(
         accuracy=percent, t=formatting.format_run_time(seat.verdict["t_s"])
     )
 
@@ -457,7 +461,7 @@ def _format_goals(seat: SeatReview) -> str:
     count = f"{sum(met_t_s is not None for met_t_s in goals)}/{len(goals)}"
     instructor_goal_count = len(seat.verdict["instructor_goals"])
     return (
-        f"{count} " + tr("({n} by the instructor)").format(n=instructor_goal_count)
+        f"{count} " + tr("({n} met by the instructor)").format(n=instructor_goal_count)
         if instructor_goal_count
         else count
     )
@@ -470,10 +474,14 @@ def _describe_run_end(seat: SeatReview, version: str) -> str:
     """
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
-            return tr("{version}: states not verified").format(
+            return tr("{version}: states of the run not verified").format(
                 version=tr("Version {version}").format(version=version)
             )
-        text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
+        text = (
+            tr("replay differs at {t}")
+            if version
+            else tr("replay differs at {t}, or the seat has an older version")
+        )
         return text.format(t=formatting.format_run_time(seat.verdict["parted_t_s"]))
     ender = seat.verdict["ended_by"]
     if ender == ENDED_BY_INSTRUCTOR:
@@ -481,7 +489,7 @@ def _describe_run_end(seat: SeatReview, version: str) -> str:
     return (
         localize(DrillEndReason[ender.upper()].value)
         if ender is not None
-        else tr("cut off at {t}").format(t=formatting.format_run_time(seat.verdict["t_s"]))
+        else tr("recorded until {t}").format(t=formatting.format_run_time(seat.verdict["t_s"]))
     )
 
 

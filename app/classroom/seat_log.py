@@ -141,7 +141,12 @@ def read_handout(file: Path) -> SeatAssignment:
     except UnreadableFileError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
     if assignment.seat != UNASSIGNED_SEAT or acts:
-        raise InvalidSeatLogError(tr("{file} is the log of a seat. Hand it in.").format(file=file))
+        raise InvalidSeatLogError(
+            tr(
+                "{file} is the log of a seat, not the file that the instructor hands out. Give it to the "
+                "instructor."
+            ).format(file=file)
+        )
     return assignment
 
 

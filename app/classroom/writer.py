@@ -64,7 +64,7 @@ class RecordWriter:
         except (SQLAlchemyError, RecordUnavailableError) as problem:
             logger.error("class record: %s", problem)
             raise RequestRefusedError(
-                tr("the record cannot be written. Try again."), RETRY_LATER_CLOSE_CODE
+                tr("the database of the class cannot be written. Try again."), RETRY_LATER_CLOSE_CODE
             ) from problem
 
     async def read(

@@ -76,7 +76,7 @@ STEPS_SHOWN_MAX: Final = 4
 FIRST_PAGE_MISTAKES_MAX: int = 5
 """Maximum number of mistakes on the first page, the costliest first. The annex lists all."""
 
-DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
+DISCLAIMER = mark("This is a simulation. Its simplifications and omissions are listed under Fidelity.")
 """Statement below each debrief about the limits of the simulation."""
 
 MISTAKE_LABELS: Final = {
@@ -190,7 +190,7 @@ def _format_goals(source: ExportSource) -> str:
         if goal["met"]:
             met_time = tr("met at {moment}").format(moment=format_run_tick(to_ticks(goal["met_t_s"])))
             if goal["name"] in source.instructor_goals:
-                met_time += ", " + tr("by the instructor")
+                met_time += ", " + tr("by an action of the instructor")
         lines.append(f"{'✓' if goal['met'] else '✗'} {goal['text']}: {met_time}")
     return format_paragraph("\n".join(lines) or tr("Free play: no scored goals."))
 
@@ -209,9 +209,9 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
     if source.instructor_goals:
         exam = source.drill.mode is DrillMode.EXAM
         yield format_paragraph(
-            tr("Goals that the run reached through these inputs do not count: this was an exam.")
+            tr("This was an exam: goals met through inputs of the instructor do not count.")
             if exam
-            else tr("Goals that the run reached through these inputs count here; in an exam they would not.")
+            else tr("Goals met through inputs of the instructor count here. In an exam they would not count.")
         )
 
 
@@ -296,13 +296,13 @@ def _format_costliest_mistakes(source: ExportSource, count: int) -> str:
     ]
     omitted_count = len(source.review.mistakes) - len(mistakes)
     more_html = (
-        format_paragraph(tr("{n} more in the annex.").format(n=omitted_count), "muted")
+        format_paragraph(tr("More mistakes in the annex: {n}.").format(n=omitted_count), "muted")
         if omitted_count
         else ""
     )
     return (
         format_table(
-            tr("Biggest mistakes first"), [tr("time"), tr("points"), tr("item and better action")], rows
+            tr("Biggest mistakes first"), [tr("time"), tr("points"), tr("score rule and better action")], rows
         )
         + more_html
     )
@@ -321,9 +321,9 @@ def build_annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
     *curve* is the HTML of the drawing of the reachable score.
     """
     sections = (
-        (tr("Compared with the best possible"), _format_best_continuation(source, curve)),
+        (tr("Compared with the best possible run"), _format_best_continuation(source, curve)),
         (tr("Score by rule"), _format_score(source)),
-        (tr("Mistakes and retry points"), _format_mistakes(source.review.mistakes)),
+        (tr("Mistakes, and where to retry"), _format_mistakes(source.review.mistakes)),
         (tr("Failovers by phase"), _format_phases(source.review.failovers)),
         (tr("Preconditions of an automatic failover"), _format_preconditions(source)),
         (tr("Questions"), _format_questions(source)),
@@ -409,7 +409,7 @@ def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
         ]
         for m in mistakes
     ]
-    heading = tr("item, cause and better action")
+    heading = tr("score rule, cause and better action")
     head = [tr("time"), tr("size"), tr("points"), heading, tr("retry from")]
     return format_table(tr("All deductions in chronological order"), head, rows)
 
@@ -437,9 +437,9 @@ def _format_phases(failovers: Sequence[FailoverReview]) -> str:
         rows.append([direction, kind, spans, formatting.format_seconds(failover.took_s), published])
     head = [
         tr("failover"),
-        tr("kind and cause"),
+        tr("kind and cause of the failover"),
         tr("phases"),
-        tr("detection to role change"),
+        tr("from detection to role change"),
         tr("published"),
     ]
     return format_table(tr("Time by phase"), head, rows)
@@ -508,7 +508,9 @@ def _format_reference(source: ExportSource) -> str:
     ]
     if not extra_lines:
         return steps
-    return steps + format_table(tr("Your other actions"), [tr("time"), tr("input")], extra_lines, [1])
+    return steps + format_table(
+        tr("Your actions outside the reference solution"), [tr("time"), tr("input")], extra_lines, [1]
+    )
 
 
 def _format_commands(source: ExportSource) -> str:

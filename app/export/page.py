@@ -29,7 +29,7 @@ def build_debrief_html(source: ExportSource) -> str:
         f'<h2 id="{anchor}-title">{escape_text(title)}</h2>{content}</section>'
         for anchor, title, content in sections
     )
-    title, skip = escape_text(tr("Annex")), escape_text(tr("To the annex"))
+    title, skip = escape_text(tr("Annex")), escape_text(tr("Go to the annex"))
     return build_html_document(
         debrief_sections.format_title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
@@ -62,7 +62,10 @@ def _draw_curve(source: ExportSource) -> str:
 def _format_caption(source: ExportSource) -> str:
     lanes = timeline_svg.select_lanes(source.review.lanes)
     omitted_count = len(source.review.lanes) - len(lanes)
-    lines = [tr("Availability, protection and state of the copies."), timeline_svg.describe_lanes(lanes)]
+    lines = [
+        tr("Availability, protection and state of each database copy."),
+        timeline_svg.describe_lanes(lanes),
+    ]
     if omitted_count:
         lines.append(
             trn("{n} more database is not drawn.", "{n} more databases are not drawn.", omitted_count).format(
@@ -82,5 +85,5 @@ def _get_language_code() -> str:
 
 
 def _format_origin(source: ExportSource) -> str:
-    text = tr("Mirrordrill {version}; state {state}.")
+    text = tr("Mirrordrill {version}; hash of the final state: {state}.")
     return text.format(version=source.report["version"], state=source.report["state_hash"])

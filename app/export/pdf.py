@@ -298,5 +298,5 @@ def _print_pages(
                 _compute_footer_height(writer) * 0.7,
             )
             painter.drawText(foot, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
-            page_text = tr("{page} of {pages}").format(page=number, pages=pages)
+            page_text = tr("Page {page} of {pages}").format(page=number, pages=pages)
             painter.drawText(foot, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, page_text)

@@ -224,7 +224,7 @@ def _check_end_record(raw: bytes, file: str) -> None:
     )
     end = len(raw) - _END_RECORD.size
     if signature != b"PK\x05\x06" or comment:
-        raise _build_error(file, tr("truncated, or data after the end of the archive"))
+        raise _build_error(file, tr("the file is cut off, or has data after the end of the archive"))
     if disk or first or entry_count != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
         raise _build_error(file, tr("multi-part and zip64 archives are not supported"))
     if count > MEMBERS_MAX or size > MEMBERS_MAX * (
@@ -313,7 +313,7 @@ def _check_entry(entry: zipfile.ZipInfo, available_bytes: int) -> Iterator[str]:
     if entry.compress_type not in _COMPRESSION_METHODS:
         yield tr("unsupported compression method {n}").format(n=entry.compress_type)
     if _LOCAL_HEADER_BYTES_MIN + len(name) + entry.compress_size > available_bytes:
-        yield tr("damaged: {why}").format(why=tr("overlaps the next file"))
+        yield tr("damaged: {why}").format(why=tr("its data overlaps the next file in the archive"))
     if entry.file_size > RATIO_EXEMPT_BYTES and entry.file_size > COMPRESSION_RATIO_MAX * entry.compress_size:
         yield tr("unpacks to more than {n} times its size").format(n=COMPRESSION_RATIO_MAX)
 

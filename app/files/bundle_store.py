@@ -92,7 +92,7 @@ def _check_bundled_drill(
     if file.text == text:
         return BundledDrill(name, text, scenario, (), tr("Already imported."), exists_here=True)
     if file.shipped:
-        reason = tr("{name} is a shipped drill.")
+        reason = tr("{name} is a shipped drill and cannot be replaced.")
     elif file.origin:
         reason = tr("The bundle “{origin}” already contains a drill named {name}. Remove that bundle first.")
     else:
@@ -117,7 +117,7 @@ def _check_bundled_run(name: str, raw: bytes) -> BundledRun:
         does = ", ".join(f"{verb} × {count}" for verb, count in count_verbs(report["inputs"]))
     except (RunFileError, InputError) as problem:
         return BundledRun(name, str(problem), usable=False)
-    says = tr("{scenario}, {time} simulated: {does}")
+    says = tr("{scenario}, {time} of simulated time: {does}")
     time = formatting.format_seconds(float(report["ended_at_s"]), 0)
     return BundledRun(
         name, says.format(scenario=report["scenario"], time=time, does=does or tr("no actions")), usable=True
@@ -216,7 +216,7 @@ def remove_bundle(key: str) -> None:
     """
     folder = scenario_files.get_bundles_folder() / key
     if not _KEY_PATTERN.fullmatch(key) or not folder.is_dir() or folder.is_symlink():
-        raise ScenarioNotFoundError(tr("Bundle {key} does not exist here.").format(key=key))
+        raise ScenarioNotFoundError(tr("Bundle {key} does not exist on this computer.").format(key=key))
     try:
         shutil.rmtree(folder)
     except OSError as error:

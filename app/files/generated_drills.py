@@ -69,7 +69,7 @@ class GeneratedDrill(Struct, frozen=True):
     def description(self) -> str:
         """Description of the offered drill in one or two sentences."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
-        text = tr("A new random drill: {minutes} min{difficulty}.")
+        text = tr("A new random drill: {minutes} minutes{difficulty}.")
         checked_text = tr("Checked with {count} simulated runs: {points:g} points are possible.")
         return " ".join(
             (

@@ -67,7 +67,7 @@ def list_certificate_warnings(certificate: ParCertificate, file: str) -> list[Fi
         sentences.append((text.format(par=par), tr("All goals can be reached")))
     if solved and idle > par - INACTION_LOSS_MIN:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
-        sentences.append((text.format(points=idle, par=par), tr("Points require an action")))
+        sentences.append((text.format(points=idle, par=par), tr("Doing nothing costs points")))
     for trap in certificate.get("traps", ()) if solved else ():
         if trap["best"] is not None and trap["best"] > par - TRAP_LOSS_MIN:
             text = tr(

@@ -106,7 +106,7 @@ def _find_problem(report: object, raw: bytes) -> str:
     if report["mode"] not in set(DrillMode):
         return tr("unknown mode {mode!r}").format(mode=report["mode"])
     if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TIME_S_MAX:
-        return tr("seed or end is out of range")
+        return tr("the seed or the end time is out of range")
     if not _SCENARIO_NAME_PATTERN.fullmatch(report["scenario"]):
         return tr("invalid scenario name")
     if len(report["inputs"]) > INPUTS_MAX:
@@ -118,7 +118,7 @@ def _find_problem(report: object, raw: bytes) -> str:
     if not all(_is_hash_entry(entry) for entry in report["hashes"]) or not all(
         map(_is_event_entry, report["events"])
     ):
-        return tr("invalid hashes or events")
+        return tr("the file contains invalid hashes or events")
     return ""
 
 

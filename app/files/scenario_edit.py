@@ -144,7 +144,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
         document[name] = tomlkit.aot()
         section = document[name]
     if not isinstance(section, AoT):
-        message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
+        message = tr("{name} is written on one line. To edit its entries here, write them as [[{name}]].")
         raise ScenarioEditError(message.format(name=name))
     table.add(tomlkit.nl())
     section.append(table)
@@ -162,7 +162,7 @@ def add_nested_table(text: str, path: Path, values: Mapping[str, object]) -> str
         value = container[path[-1]] = tomlkit.aot()
         value = container[path[-1]]
     if not isinstance(value, (AoT, list)):
-        raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
+        raise ScenarioEditError(tr("The form cannot edit this list. Edit it in the text."))
     if not isinstance(value, AoT):
         inline = tomlkit.inline_table()
         inline.update(values)
@@ -337,7 +337,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_LineRange]]:
             )
         )
     if len(spans) != len(data.get(key, ())):
-        message = tr("{name} is written in one line. To edit its entries here, write them as [[{name}]].")
+        message = tr("{name} is written on one line. To edit its entries here, write them as [[{name}]].")
         raise ScenarioEditError(message.format(name=key))
     return lines, spans
 
@@ -379,7 +379,7 @@ def _check_change(new_text: str, text: str, key: str, change: Callable[[list[obj
     if not entries:
         del expected[key]
     if _read_entry(new_text) != expected:
-        raise ScenarioEditError(tr("This list can only be edited in the text because of its notation."))
+        raise ScenarioEditError(tr("The form cannot edit this list. Edit it in the text."))
     return new_text
 
 

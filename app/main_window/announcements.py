@@ -66,7 +66,7 @@ class Announcer(WindowPart):
             return
         if running:
             self._announce_time(
-                tr("Time runs, {speed}.").format(speed=format_speed_text(self._session.speed))
+                tr("The clock is running at {speed}.").format(speed=format_speed_text(self._session.speed))
             )
         else:
             self._announce_time(_describe_pause(drill))
@@ -81,7 +81,7 @@ class Announcer(WindowPart):
     def _announce_shown_time(self) -> None:
         drill, live = self._session.drill, self._session.live_drill
         if self._session.is_showing_past and drill is not None and live is not None:
-            text = tr("Looking back at {moment} of {now}.")
+            text = tr("Showing {moment}; the run is at {now}.")
             moment, live_moment = (
                 formatting.format_run_time(shown_run.world.t_s, 1) for shown_run in (drill, live)
             )

@@ -291,7 +291,7 @@ class WindowAssembler(QObject):
     def _fill_menus(self) -> None:
         entries: dict[str, tuple[str, Callable[[], object]]] = {
             actions.PLANNER: (mark("&Link planner"), self._tools.show_planner),
-            actions.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
+            actions.FIDELITY: (mark("&Fidelity to published figures"), self._tools.show_fidelity),
             actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._get_classes().ask_to_join()),
             actions.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
             actions.HOST_TEAM: (mark("Start a &team…"), lambda: self._get_teams().ask_to_host_team()),

@@ -340,7 +340,7 @@ class ClassController(QObject):
             words = [
                 localize(restore_from_json(choice.words)) or tr("waited") for choice in (best, other_choice)
             ]
-            text = tr("{best} ({n}), or {other} ({m})").format(
+            text = tr("{best} (seats: {n}) or {other} (seats: {m})").format(
                 best=words[0], n=len(best.seats), other=words[1], m=len(other_choice.seats)
             )
             targets.append(JumpTarget(moment.t_s, text, (tuple(best.seats), tuple(other_choice.seats))))

@@ -57,7 +57,7 @@ def offer_class_return(
         return
     seat = load_seat(store)
     if seat.open:
-        text = tr("You were in a class as {name}, and it was not over.").format(name=seat.name)
+        text = tr("Your class was interrupted. You took part as {name}.").format(name=seat.name)
         notice.show_offer(text, tr("Return to your class"), join_class)
 
 

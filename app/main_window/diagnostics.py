@@ -119,7 +119,9 @@ class InstallationCheckController(WindowPart):
     def _on_failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:
             self._add_finding(
-                CheckResult(build_message("check"), False, tr("The check could not be started."))
+                CheckResult(
+                    build_message("check"), False, tr("The check of the installation could not be started.")
+                )
             )
             self._end_check()
 

@@ -27,7 +27,13 @@ def ask_note(parent: QWidget, apply_line: Callable[[str], None]) -> None:
 def ask_time(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
     """Ask for a future time in seconds since the start, and pass it to *run_to*."""
     to_s, accepted = QInputDialog.getDouble(
-        parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
+        parent,
+        tr("Run to"),
+        tr("Time to run to, in seconds from the start:"),
+        now_s + 60.0,
+        now_s,
+        now_s + 86_400.0,
+        2,
     )
     if accepted:
         run_to(to_s)

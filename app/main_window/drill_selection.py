@@ -67,7 +67,7 @@ class DrillSelectionController(WindowPart):
                 return
             self._navigation.leave_run()
             self._show_seeded_brief(generated.scenario, generated.seed)
-            other_text = tr("No new drill of level {level} could be generated. This is an existing one.")
+            other_text = tr("No drill of level {level} could be generated. This drill has another level.")
             missed = [] if generated.difficulty == level else [other_text.format(level=tr(level))]
             self._notice.show_info(" ".join((*missed, generated.description)))
 

@@ -186,8 +186,8 @@ class IntroductionController(WindowPart):
         self._session.set_speed(BOOT_SPEED)
         self._session.play()
         text = tr(
-            "The server boots, SQL Server starts, and {mirror} sends the missing log. Time runs at {speed}×: about"
-            " {seconds} s."
+            "The server boots, SQL Server starts, and {mirror} sends the missing log. At {speed}× speed this "
+            "takes about {seconds} s."
         )
         words = text.format(mirror=first_run.MIRROR, speed=f"{BOOT_SPEED:g}", seconds=9)
         self._step = self.coach_mark.dismiss

@@ -92,7 +92,7 @@ class QuarantineGate(WindowPart):
         except InputError as problem:
             does = localize(str(problem))
         facts = [
-            FileFactRow(tr("Recorded run"), tr("replayed for review")),
+            FileFactRow(tr("Recorded run"), tr("will be replayed for review")),
             FileFactRow(tr("Simulated time"), formatting.format_seconds(float(report["ended_at_s"]), 0)),
             FileFactRow(tr("Inputs"), formatting.format_number(len(lines))),
             FileFactRow(tr("Actions"), escape_invisible(does) or tr("none")),
@@ -155,7 +155,9 @@ class QuarantineGate(WindowPart):
         counts = ((len(new_bundle) - run_count, trn("{n} drill", "{n} drills", len(new_bundle) - run_count)),
                   (run_count, trn("{n} recorded run", "{n} recorded runs", run_count)))  # fmt: skip
         contents_text = ", ".join(text.format(n=count) for count, text in counts if count)
-        message = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
+        message = tr(
+            "Imported from “{title}”: {what}. To list or remove bundles, choose Drill ▸ Imported bundles."
+        )
         self._notice.show_info(
             message.format(title=escape_invisible(bundle.manifest.title), what=contents_text)
         )
@@ -265,10 +267,10 @@ class QuarantineGate(WindowPart):
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
             text = trn(
-                "{n} forgotten file is still among your drills, so it opens without a question. "
-                "To change this, remove the drill.",
-                "{n} forgotten files are still among your drills, so they open without a question. "
-                "To change this, remove the drills.",
+                "{n} file that you chose to forget is still one of your drills, so it opens without a question."
+                " To be asked again, remove the drill.",
+                "{n} files that you chose to forget are still among your drills, so they open without a question."
+                " To be asked again, remove the drills.",
                 remaining_count,
             )
             self._notice.show_info(text.format(n=remaining_count))

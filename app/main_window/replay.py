@@ -249,7 +249,7 @@ class ReplayController(WindowPart):
 
     def _announce_position(self, tick: int, details: str) -> None:
         """Announce the position to screen readers. *details*: additional text."""
-        text = tr("Resumed at {moment}, paused. Press Run when ready.")
+        text = tr("Resumed at {moment}. The clock is paused; press Run to start it.")
         text_here = text.format(moment=formatting.format_run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{text_here} {details}".rstrip()
         self._notice.show_info(self._last_announcement, duration_ms=0)

@@ -105,7 +105,7 @@ def export_film(replay: FailoverReplay, stage: FailoverStage, notice: NoticeBar)
         button.setText(words)
         button.setEnabled(True)
         if data is None:
-            notice.show_warning(tr("ffmpeg could not write the film. Export as GIF instead."))
+            notice.show_warning(tr("ffmpeg could not write the MP4 file. Export as GIF instead."))
             return
         try:
             atomic_write.write_atomically(film, data)

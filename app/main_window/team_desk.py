@@ -164,7 +164,7 @@ class TeamDesk(QWidget):
             self._show_state()
 
     def _show_state(self) -> None:
-        notice_text = tr("Not connected to the team. Your inputs are sent when it answers again.")
+        notice_text = tr("Not connected to the team. Your inputs are sent when the connection is restored.")
         self.state.setText(self._state if self._is_connected else notice_text)
 
     def _show_duties(

@@ -315,7 +315,7 @@ class WindowSeat(QObject):
         """Ask for the person's reflection on the run, because an exam has no debrief that asks for it."""
         self.form = dialog = QDialog(QApplication.activeWindow())
         form = ReflectionForm()
-        dialog.setWindowTitle(tr("Before you see your points"))
+        dialog.setWindowTitle(tr("Self-assessment, before you see your points"))
         dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_WIDTH_CHARACTERS)
         QVBoxLayout(dialog).addWidget(form)
         form.answered.connect(self._play.reflection_finished)
@@ -351,15 +351,16 @@ class WindowSeat(QObject):
         name = welcome.name or self._gui_seat.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._gui_seat.name:
-            lines.append(tr("Somebody else has your name, so yours has a number."))
+            lines.append(tr("Another participant has the same name, so a number was added to yours."))
         if self._orders.is_frozen and not self._is_run_started:
-            lines.append(tr("The instructor starts the clock for all."))
+            lines.append(tr("The instructor starts the clock for everyone."))
         version = welcome.version
         if version != get_program_version():
             lines.append(
-                tr("The host has version {host}, this computer {own}: install the same version.").format(
-                    host=version or tr("(older)"), own=get_program_version()
-                )
+                tr(
+                    "The host has version {host}, this computer has version {own}. Install the same version on "
+                    "both."
+                ).format(host=version or tr("(older)"), own=get_program_version())
             )
         lines += [
             tr("Instructor: {text}").format(text=message.text) for message in self._gui_seat.missed_messages
@@ -374,7 +375,7 @@ class WindowSeat(QObject):
         self._notice.show_info(
             tr("The instructor has frozen the class.")
             if self._is_run_started
-            else tr("The instructor starts the clock for all.")
+            else tr("The instructor starts the clock for everyone.")
         )
 
     def _replay_run(self, slices: CooperativeTask[History], callback: Callable[[History], None]) -> None:
@@ -471,7 +472,7 @@ class WindowSeat(QObject):
         if at_limit != self._at_limit:
             self._at_limit = at_limit
             if at_limit:
-                self._notice.show_info(tr("The instructor stopped your run here."))
+                self._notice.show_info(tr("The instructor stopped your run at this time."))
             else:
                 self._notice.hide_notice()
                 self._should_resume = True

@@ -312,9 +312,9 @@ def _raise_for_fault(fault: str | None, file: Path) -> None:
     if fault is not None:
         backups = [backup for backup in list_backup_files(file) if backup.exists()]
         remedy = (
-            tr("replace it with the backup {backup}").format(backup=backups[0])
+            tr("replace the profile with the backup {backup}").format(backup=backups[0])
             if backups
-            else tr("move it to another folder and restart")
+            else tr("move the profile to another folder and restart")
         )
         sentence = tr("The profile {file} is damaged ({detail}): {remedy}.").format(
             file=file, detail=fault, remedy=remedy

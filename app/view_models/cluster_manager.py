@@ -69,7 +69,7 @@ def format_cluster_title(world: World, name: str) -> str:
         ).format(node=name)
     known_config = node.config
     votes = len(known_config.counted) + known_config.witness_counts
-    forced = tr(", forced quorum") if known_config.forced else ""
+    forced = tr(" (forced quorum)") if known_config.forced else ""
     witness = (
         f"{known_config.witness.kind} ({known_config.witness.name})"
         if known_config.witness is not None
@@ -114,7 +114,7 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
             vote,
         )
     for role in known_config.roles:
-        preferred = tr("preferred owners {nodes}").format(
+        preferred = tr("preferred owners: {nodes}").format(
             nodes=", ".join(role.preferred) or formatting.NO_VALUE
         )
         yield ClusterRow(
@@ -131,7 +131,7 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
 
 def _build_resource_row(world: World, node: str, role: ClusterRole, resource: Resource) -> ClusterRow:
     state = config.read_resource_state(world, role, resource)
-    possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NO_VALUE)
+    possible = tr("possible owners: {nodes}").format(nodes=", ".join(resource.owners) or formatting.NO_VALUE)
     return ClusterRow(
         "resource",
         resource.name,
@@ -162,7 +162,8 @@ def list_cluster_actions(world: World, name: str, row: ClusterRow) -> list[Clust
         return [
             *(
                 ClusterAction(
-                    tr("Move to {node}").format(node=other_move), f"move-role {row.name} {other_move}"
+                    tr("Move the role to {node}").format(node=other_move),
+                    f"move-role {row.name} {other_move}",
                 )
                 for other_move in moves
             ),

@@ -106,7 +106,7 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
             yield build_caption(
                 phases.TO,
                 1,
-                tr("What was redone?"),
+                tr("Which log was redone?"),
                 REDO_TEXT,
                 seconds=_format_seconds(event.t_s - detected_s),
             )
@@ -131,7 +131,7 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
             yield build_caption(
                 phases.PANEL,
                 -1,
-                tr("How long should it take?"),
+                tr("How long should the failover take?"),
                 COMPARISON_TEXT,
                 seconds=_format_seconds(failover["failover_s"]),
                 published=formatting.format_plain_number(failover["published_s"]),

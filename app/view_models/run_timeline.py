@@ -40,7 +40,7 @@ Without merging, a day with a hundred databases would have 50,000 markers.
 
 SERVING, DOWN = mark("in service"), mark("down")
 CLIENTS_IDLE: Final = mark("database online, clients not working")
-PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("nothing to protect")
+PROTECTED, EXPOSED, UNSERVED = mark("protected"), mark("unprotected"), mark("no online database to protect")
 ASYNCHRONOUS: Final = mark("asynchronous")
 """Protection state of a mirror with SAFETY OFF: a failover would lose log that the mirror has not received."""
 

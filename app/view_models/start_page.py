@@ -129,11 +129,11 @@ class DrillCard(ScenarioSummary):
             return ResultLabel(tr("Started") if self.was_begun else tr("Not started"), "muted")
         if self.is_passed:
             points = formatting.format_plain_number(self.best or 0.0)
-            text = tr("✓ Passed, {points} · due") if self.is_due else tr("✓ Passed, {points}")
+            text = tr("✓ Passed, {points} · practice due") if self.is_due else tr("✓ Passed, {points}")
             return ResultLabel(text.format(points=points), "warn" if self.is_due else "ok")
         best = self.best if self.best is not None else self.last
         return ResultLabel(
-            tr("{points} of 100, retry").format(points=formatting.format_plain_number(best)), "warn"
+            tr("{points} of 100, not passed").format(points=formatting.format_plain_number(best)), "warn"
         )
 
     @cached_property
@@ -176,9 +176,9 @@ STEM_LETTERS_MIN: Final = 4
 """Minimum letters that remain of a word after its ending is removed."""
 
 DURATION_CHOICES: Final = (
-    (mark("Up to 6 min"), 0, 6),
-    (mark("7 to 10 min"), 7, 10),
-    (mark("Over 10 min"), 11, 10_000),
+    (mark("Up to 6 minutes"), 0, 6),
+    (mark("7 to 10 minutes"), 7, 10),
+    (mark("Over 10 minutes"), 11, 10_000),
 )
 """(title, minimum minutes, maximum minutes) of each choice of the duration filter."""
 
@@ -403,7 +403,7 @@ def _find_next_in_path(cards: Sequence[DrillCard], finished_cards: Sequence[Dril
     for key in (*recent, *(key for key in paths if key not in recent)):
         path = paths[key]
         if path.next_card is not None:
-            reason = tr("Next in “{path}”: {passed} of {total} passed.")
+            reason = tr("Next in “{path}”: {passed} of {total} drills passed.")
             text = reason.format(path=tr(path.path.title), passed=path.passed, total=path.total)
             return NextDrill(path.next_card, text)
     weakest = min(finished_cards, key=lambda card: card.best or 0.0)

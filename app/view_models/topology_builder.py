@@ -124,7 +124,7 @@ def hide_unknown_facts(contents: TopologyContents) -> TopologyContents:
         ),
         links=tuple(
             replace(
-                face, status=_NOT_QUERIED_INDICATOR, notes=(), measured=tr("query the servers"), active=False,
+                face, status=_NOT_QUERIED_INDICATOR, notes=(), measured=tr("unknown: query the servers"), active=False,
                 log_kb_per_s=0.0, has_synchronous_commit=False, has_pings=False,
             )
             for face in contents.links
@@ -154,7 +154,7 @@ POWERLESS_INDICATORS: Final = (POWER_OFF_INDICATOR, NODE_DOWN_INDICATOR)
 """Indicators of servers without power."""
 HUNG_INDICATOR: Final = StatusIndicator(mark("does not respond"), "bad", "hourglass")
 _POWER_ON_INDICATOR: Final = StatusIndicator(mark("power on"), "idle", "dot")
-_QUERY_INDICATOR: Final = StatusIndicator(mark("query the server"), "idle", "single")
+_QUERY_INDICATOR: Final = StatusIndicator(mark("unknown: query the server"), "idle", "single")
 _NOT_QUERIED_INDICATOR: Final = StatusIndicator(mark("not queried"), "idle", "ring")
 _USERS_WORK_INDICATOR: Final = StatusIndicator(mark("users can work"), "ok", "dot")
 _USERS_COMPLAIN_INDICATOR: Final = StatusIndicator(mark("users complain"), "bad", "warning")
@@ -341,7 +341,9 @@ def _build_service_indicator(world: World, copy: DatabaseCopy) -> StatusIndicato
         queue = _build_queue_display(world, copy)
         queue_text = formatting.format_kb(round(queue.kb)) if queue is not None and queue.kb >= 1.0 else ""
         words = (
-            tr("asynchronous, {size} behind").format(size=queue_text) if queue_text else mark("asynchronous")
+            tr("asynchronous, {size} not sent").format(size=queue_text)
+            if queue_text
+            else mark("asynchronous")
         )
         return StatusIndicator(words, "warn", "warning")
     return StatusIndicator(mark("in service"), "ok", "dot")
@@ -520,7 +522,9 @@ def _get_link_status(world: World, a: str, b: str) -> StatusIndicator:
         return StatusIndicator(mark("drops all packets"), "bad", "ring")
     if not link.passing or not reverse_link.passing:
         return StatusIndicator(
-            tr("no packets {way}").format(way=f"{a} → {b}" if reverse_link.passing else f"{b} → {a}"),
+            tr("no packets in direction {way}").format(
+                way=f"{a} → {b}" if reverse_link.passing else f"{b} → {a}"
+            ),
             "bad",
             "bar",
         )

@@ -57,9 +57,12 @@ def list_legend_entries() -> tuple[tuple[str, str], ...]:
     labels = {name: formatting.format_plain_number(points) for points, name in SEGMENT_LABELS}
     return (
         ("", tr("no loss")),
-        ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**labels)),
-        ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**labels)),
-        ("bad", tr("blunder: {blunder} or more").format(**labels)),
+        ("ok", tr("best or minor loss: fewer than {inaccuracy} points lost").format(**labels)),
+        (
+            "warn",
+            tr("inaccuracy: {inaccuracy} points lost or more, mistake: {mistake} or more").format(**labels),
+        ),
+        ("bad", tr("blunder: {blunder} points lost or more").format(**labels)),
     )
 
 
@@ -142,7 +145,7 @@ def format_certainty(regret_analysis: RegretAnalysis) -> str:
     """Return a sentence that says whether more points could have been possible than the curve shows."""
     doubt = regret_analysis.largest_gap
     if doubt is None:
-        return tr("Proven: no higher score than shown was possible at any time.")
+        return tr("Proven: at no time was a higher score possible than the line shows.")
     text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     points_text = text.format(
         moment=format_run_tick(doubt.tick),
@@ -154,7 +157,7 @@ def format_certainty(regret_analysis: RegretAnalysis) -> str:
 
 def format_point_of_no_return_time(tick: Tick) -> str:
     """Format *tick*, the time of the point of no return."""
-    return tr("point of no return {moment}").format(moment=format_run_tick(tick))
+    return tr("point of no return at {moment}").format(moment=format_run_tick(tick))
 
 
 # --- actions and waits --------------------------------------------------------------------------------------
@@ -219,9 +222,11 @@ def format_point_of_no_return(
     last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]
 ) -> str:
     """Return a sentence with the point of no return, and the action or the missed first step that caused it."""
-    text = tr("Point of no return: {moment}. After it, the goals were out of reach. Your action: {act}.")
+    text = tr("Point of no return: {moment}. Later, the goals could no longer be met. Your action: {act}.")
     if last_chance.line == WAITING:
-        text = tr("Point of no return: {moment}. After it, the goals were out of reach. Last chance: {act}.")
+        text = tr(
+            "Point of no return: {moment}. Later, the goals could no longer be met. Last chance: {act}."
+        )
     return text.format(
         moment=format_run_tick(last_chance.tick), act=format_last_chance(last_chance, choices_by_question)
     )
@@ -247,8 +252,8 @@ def format_missed_goals(last_chance: LastChance) -> str:
         for goal, last_tick in last_chance.missed_goals
     )
     if last_chance.line == WAITING:
-        return tr("One second later, these steps no longer meet {goals}.").format(goals=goals)
-    return tr("After this, these steps no longer meet {goals}.").format(goals=goals)
+        return tr("If these steps begin one second later, they no longer meet {goals}.").format(goals=goals)
+    return tr("After this action, these steps no longer meet {goals}.").format(goals=goals)
 
 
 def format_first_step(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:

@@ -73,8 +73,8 @@ class AcceptedFilesDialog(QDialog):
         self.setWindowTitle(tr("Accepted files"))
         label = QLabel(
             tr(
-                "Drills and runs from other sources that open without a question. After you choose Forget, "
-                "Mirrordrill asks again before the file opens."
+                "These drills and runs from other sources open without a question. If you choose Forget, "
+                "Mirrordrill asks again before it opens the file."
             )
         )
         label.setWordWrap(True)

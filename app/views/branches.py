@@ -118,7 +118,7 @@ def _format_figure(name: str, value: float) -> str:
 def format_first_difference(difference: FirstDifference | None, left_name: str, right_name: str) -> str:
     """Describe the first difference between two runs: its time, and the event of each run."""
     if difference is None:
-        return tr("The runs are identical for their common length.")
+        return tr("The runs are identical up to the end of the shorter run.")
     time_text = formatting.format_run_time(difference.tick / TICKS_PER_S, 2)
     return tr("The runs diverge at {moment}.\n{left}: {one}\n{right}: {other}").format(
         moment=time_text,

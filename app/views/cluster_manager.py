@@ -52,7 +52,7 @@ class ClusterManager(QWidget):
         self._world: World | None = None
         self._drawn_state: tuple[object, ...] = ()
         self.nodes = QComboBox()
-        set_accessible_box_name(self.nodes, tr("Node that the manager is connected to"))
+        set_accessible_box_name(self.nodes, tr("Node to which Failover Cluster Manager is connected"))
         self.nodes.currentIndexChanged.connect(lambda _: self._draw())
         self.title = QLabel(wordWrap=True)
         self.title.setContentsMargins(8, 2, 8, 2)

@@ -236,7 +236,7 @@ class CommandPalette(QFrame):
         index, count = self.list.currentIndex(), self.model.rowCount()
         spoken_text = self.model.entries[index.row()].spoken if index.isValid() else tr("no match")
         self.field.setAccessibleDescription(
-            tr("{chosen}; {count} of {count2} commands").format(
+            tr("{chosen}; {count} of {count2} commands match").format(
                 chosen=spoken_text, count=count, count2=len(self._offered)
             )
         )

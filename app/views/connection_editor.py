@@ -68,7 +68,7 @@ class ConnectionEditor(QDialog):
         lines = read_driver_log(drill.events, self._client)
         if len(lines) != self._lines:
             self._lines = len(lines)
-            self.log.setPlainText("\n".join(lines) or tr("No connection was lost so far."))
+            self.log.setPlainText("\n".join(lines) or tr("No connection has been lost so far."))
             self.log.verticalScrollBar().setValue(self.log.verticalScrollBar().maximum())
         self._show_change()
 

@@ -72,7 +72,7 @@ def _format_delay(fault: Fault) -> str:
     if fault.effective_tick is None:
         return ""
     after_s = (fault.effective_tick - fault.active_tick) / TICKS_PER_S
-    return tr("{time} after the action").format(time=formatting.format_seconds(after_s))
+    return tr("{time} after the fault began").format(time=formatting.format_seconds(after_s))
 
 
 def _format_effective_time(fault: Fault) -> str:
@@ -114,7 +114,7 @@ def _format_tip(fault: Fault) -> str:
 
 
 def _format_help(fault: Fault) -> str:
-    return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("by a T-SQL statement")
+    return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("caused by a T-SQL statement")
 
 
 FAULT_COLUMNS: Final[tuple[TableColumn[Fault], ...]] = (
@@ -272,7 +272,7 @@ class FaultTable(QWidget):
             self._replace_rows(shown_faults)
         active = sum(fault.reverted_tick is None for fault in own_faults)
         self._count = (
-            tr("{active} of {all} active.").format(active=active, all=len(own_faults))
+            tr("{active} of {all} faults are active.").format(active=active, all=len(own_faults))
             if own_faults
             else tr("No faults.")
         )

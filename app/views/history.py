@@ -177,14 +177,14 @@ GOOD_SCORE_MIN, FAIR_SCORE_MIN = 80.0, 50.0
 
 OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRunRow], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
-    (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD_SCORE_MIN),
+    (mark("80 points or more"), lambda run: run.score is not None and run.score >= GOOD_SCORE_MIN),
     (
-        mark("50 to 80 points"),
+        mark("50 to under 80 points"),
         lambda run: run.score is not None and FAIR_SCORE_MIN <= run.score < GOOD_SCORE_MIN,
     ),
     (mark("Under 50 points"), lambda run: run.score is not None and run.score < FAIR_SCORE_MIN),
     (mark("No score"), lambda run: run.score is None),
-    (mark("With lost transactions"), lambda run: run.lost_transactions > 0),
+    (mark("Runs with lost transactions"), lambda run: run.lost_transactions > 0),
 )
 PERIOD_CHOICES: Final = (
     (mark("Any date"), 0),

@@ -263,7 +263,7 @@ class ProgressPage(QWidget):
         practiced_count = sum(row.estimate.runs > 0 for row in rows)
         due_count = sum(row.needs_review for row in rows)
         text = tr("{known} of {all} skills practiced").format(known=practiced_count, all=len(rows))
-        waiting = trn("{n} is due", "{n} are due", due_count).format(n=due_count)
+        waiting = trn("{n} skill is due", "{n} skills are due", due_count).format(n=due_count)
         self._summary.setText(f"{text}, {waiting}")
         while (item := self._cards.takeAt(0)) is not None:
             widget = item.widget()

@@ -77,8 +77,8 @@ def list_scenario_facts(contents: ScenarioContents) -> list[FileFactRow]:
         if contents.length_s
         else tr("when the learner ends the drill")
     )
-    pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
-    links = tr("{n}, shown as text only")
+    pictures = trn("{n} picture; not loaded", "{n} pictures; not loaded", contents.images)
+    links = tr("links: {n}; shown as text only")
     facts = [
         FileFactRow(tr("Title"), contents.title),
         FileFactRow(tr("Author"), author),

@@ -216,7 +216,7 @@ def _format_missing_keys_html(colors: theme.ThemeTokens) -> str:
         )
         for key, reason in MISSING_KEYS
     )
-    return _format_block_html(tr("Management Studio shortcuts without a function here"), "", rows)
+    return _format_block_html(tr("Management Studio shortcuts without a function in Mirrordrill"), "", rows)
 
 
 def _format_block_html(name: str, suffix: str, rows: str) -> str:

@@ -49,7 +49,7 @@ class StartTeamDialog(QDialog):
         self.drill, self.code, self.name = QComboBox(), QLineEdit(), QLineEdit(tr("Team"))
         for name, title in drills:
             self.drill.addItem(title, name)
-        self.code.setPlaceholderText(tr("Leave empty if there is no class"))
+        self.code.setPlaceholderText(tr("Leave empty if the team does not belong to a class"))
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self.code.textChanged.connect(lambda text: self.drill.setEnabled(not text.strip()))
         form = QFormLayout(self)
@@ -286,7 +286,7 @@ class RolePanel(QWidget):
         for beginning in _list_line_beginnings(welcome):
             self.line_beginning.addItem(beginning)
         self.line_beginning.setAccessibleName(tr("Allowed inputs for your role"))
-        self.line_beginning.setToolTip(tr("Puts the beginning of a line into the field on the right"))
+        self.line_beginning.setToolTip(tr("Insert the beginning of this line into the field on the right"))
         self.line_beginning.activated.connect(self._insert_line_beginning)
         self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("Read &back")), QPushButton(tr("&Confirm"))

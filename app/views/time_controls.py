@@ -119,7 +119,7 @@ class SpeedField(QLineEdit):
 
 
 def _format_lag_text(reached_speed: float) -> str:
-    return tr("only {speed_text} reached").format(speed_text=format_speed_text(reached_speed))
+    return tr("speed reached: {speed_text}").format(speed_text=format_speed_text(reached_speed))
 
 
 class _SliderArea(QWidget):

@@ -253,7 +253,7 @@ def format_comparison(row: TimingRow | None) -> str:
     if row.published is None:
         return ""
     name = PUBLISHED_FAILOVER_TIMES_S[row.failover.cause][0]
-    text = tr("{name}. Single samples, from detection to the role change. {source}.")
+    text = tr("{name}. Individual measurements, from detection to the role change. {source}.")
     return text.format(name=name, source=REFERENCE)
 
 

@@ -70,7 +70,7 @@ FOCUS_SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "items": (mark("in the topology table"), (DESK_SCOPE,)),
     "ledger": (mark("in the fault ledger"), (DESK_SCOPE,)),
     "system": (mark("in System Monitor"), (DESK_SCOPE,)),
-    "monitor": (mark("in the monitor"), (DESK_SCOPE,)),
+    "monitor": (mark("in Database Mirroring Monitor"), (DESK_SCOPE,)),
     "logs": (mark("in logs, states and events"), (DESK_SCOPE,)),
     "stage": (mark("in a failover shown phase by phase"), (WINDOW_SCOPE,)),
     "charts": (mark("in the charts"), (DESK_SCOPE,)),

@@ -68,7 +68,7 @@ def describe_events(
     )
     words = [_describe_event(group) for _, _, group in first_groups]
     if omitted_count:
-        words.append(tr("And {count} more.").format(count=omitted_count))
+        words.append(tr("Further events: {count}.").format(count=omitted_count))
     return " ".join(words)
 
 

@@ -215,7 +215,7 @@ def format_text_table(columns: list[str], rows: list[list[str]]) -> str:
 def format_brier(calibration: Calibration) -> str:
     """Format the Brier score, which measures the calibration of confidence in answers, as a sentence."""
     return tr(
-        "Brier score {score} of {n}: 0 means always sure and right, 0.25 means undecided every time."
+        "Brier score {score} for {n}: 0 means always sure and correct, 0.25 means undecided every time."
     ).format(
         score=localize_number(f"{calibration['brier']:.2f}"),
         n=trn("{n} answer", "{n} answers", calibration["answers"]).format(n=calibration["answers"]),

@@ -249,7 +249,7 @@ def _build_rebuild_figure() -> Figure:
     return Figure(
         "Figure 3: send and redo queue of an ONLINE rebuild, safety OFF",
         WP,
-        "Both queues grow throughout; the redo queue takes much longer to drain.",
+        "Send queue and redo queue grow during the whole operation; the redo queue takes much longer to drain.",
         "Time, min",
         (FigurePanel("Queues", "KB", tuple(lines)),),
         logarithmic_x=False,
@@ -265,7 +265,7 @@ def _build_bulk_insert_figure() -> Figure:
     return Figure(
         "Figure 4: bulk insert of 93 million rows",
         WP,
-        "Smaller batches take longer; safety FULL costs most at 100 rows.",
+        "A bulk insert takes longer with smaller batches; safety FULL costs most at 100 rows per batch.",
         "Rows per batch",
         (FigurePanel("Time", "h", tuple(lines), logarithmic=True),),
     )
@@ -357,13 +357,13 @@ FIGURE_BUILDERS: Final[dict[str, Callable[[], Figure]]] = {
         _build_compression_figure,
         SafetyMode.FULL,
         ("transactions_per_s", "principal_cpu_percent", "mirror_cpu_percent"),
-        "Higher throughput at every bandwidth, with the largest gain at low bandwidth; up to twice the CPU.",
+        "Compression raises throughput at every bandwidth, most at low bandwidth. It can double the CPU usage.",
     ),
     "Compression, OFF": partial(
         _build_compression_figure,
         SafetyMode.OFF,
         ("transactions_per_s", "send_queue_growth_kb_per_s", "principal_cpu_percent"),
-        "Same throughput, shorter send queue, slightly more CPU.",
+        "Compression leaves throughput unchanged, shortens the send queue and needs slightly more CPU.",
     ),
 }
 """Number of a figure -> function that computes it, in well under a second."""

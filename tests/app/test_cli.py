@@ -490,7 +490,7 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded_run: Path
     [
         ({"inputs": 1}, "inputs is missing or has the wrong type"),
         ({"mode": "swim"}, "unknown mode 'swim'"),
-        ({"hashes": [1]}, "invalid hashes or events"),
+        ({"hashes": [1]}, "the file contains invalid hashes or events"),
         ({"seed": -1}, "out of range"),
         ({"scenario_text": "title = 1"}, "title"),
         ({"inputs": ["nonsense"]}, "nonsense"),

@@ -108,7 +108,9 @@ class TeamServer:
             return
         self._world.build_welcome(request.role)  # the role exists, so its welcome can be built
         if not request.name.isprintable() or not request.name.strip():
-            raise InputRejectedError(tr("the name needs printable characters"))
+            raise InputRejectedError(
+                tr("this name is not allowed. Use letters, digits or other printable characters.")
+            )
         self._world.assign_role(request.role, request.name.strip(), request.token, request.instead)
         await self._serve_member(connection, request, self._world.build_welcome(request.role))
 

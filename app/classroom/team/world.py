@@ -224,7 +224,9 @@ class TeamSimulation:
             elif number != input_count:
                 raise InputError(
                     build_message(
-                        "line {number} does not follow line {done}", number=number, done=input_count
+                        "input {number} arrived, but input {done} was expected",
+                        number=number,
+                        done=input_count,
                     )
                 )
         except InputError as problem:

@@ -181,7 +181,7 @@ def _list_figures(report: Report, scenario: Scenario | None) -> Iterator[Summary
     if protection:
         exposed_s = availability["exposed_s"]
         value = formatting.format_seconds(exposed_s, 1)
-        tip = tr("While the database was online")
+        tip = tr("Only time in which the database was online is counted")
         yield SummaryFigure(
             "exposed_s",
             tr(UNPROTECTED_TIME_LABELS[protection]),
@@ -242,7 +242,11 @@ def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
     if row.get("published_s") is not None:
         published = formatting.format_seconds(row["published_s"], 1)
         yield SummaryFigure(
-            "published_s", tr("published (Table 6)"), published, detail=True, tip=row["published_ref"]
+            "published_s",
+            tr("published (Best Practices, Table 6)"),
+            published,
+            detail=True,
+            tip=row["published_ref"],
         )
 
 

@@ -208,10 +208,10 @@ def describe_cost(lesson: RunSegment, last_chance: LastChance | None) -> str:
     if last_chance is not None and has_ended_last_chance(lesson, last_chance) and last_chance.missed_goals:
         first, more_count = last_chance.missed_goals[0][0], len(last_chance.missed_goals) - 1
         if not more_count:
-            return tr("After that, this goal was out of reach: {goal}.").format(goal=first)
+            return tr("This goal could no longer be met: {goal}.").format(goal=first)
         return trn(
-            "After that, this goal was out of reach: {goal} (and {n} more).",
-            "After that, this goal was out of reach: {goal} (and {n} more).",
+            "This goal could no longer be met: {goal} (and {n} more).",
+            "This goal could no longer be met: {goal} (and {n} more).",
             more_count,
         ).format(goal=first, n=more_count)
     points = formatting.format_plain_number(round(lesson.regret, 1))

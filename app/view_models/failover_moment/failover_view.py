@@ -153,7 +153,7 @@ def _build_view(
     )
 
 
-COMMAND_PHASE_NAME: Final = mark("Until the command")
+COMMAND_PHASE_NAME: Final = mark("Wait for the command")
 """Name of the first phase of a failover that a person requested."""
 
 

@@ -289,7 +289,7 @@ _STOPWATCH_LABELS: Final = {
 
 def _format_stopwatch_label(failover_view: FailoverView, finished: bool) -> str:
     if finished:
-        return tr("From the failure until clients work")
+        return tr("Time from the failure until clients work")
     words = _STOPWATCH_LABELS.get(failover_view.failover.cause, mark("Time since the failure"))
     return tr(words).format(server=failover_view.failover.from_server)
 
@@ -355,7 +355,7 @@ def _list_panel_rows(
                 row = PanelRow(
                     row.name,
                     _ONLINE_INDICATOR,
-                    tr("again after {seconds} s").format(
+                    tr("yes, after {seconds} s").format(
                         seconds=_format_seconds(return_tick - failover.failed_tick)
                     ),
                     "ok",
@@ -363,7 +363,7 @@ def _list_panel_rows(
             rows.append(row)
     if facts.owner:
         rows.append(PanelRow(tr("Owner of the disks"), None, facts.owner, "muted"))
-        rows.append(PanelRow(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
+        rows.append(PanelRow(tr("Copies of the data"), None, tr("1 copy, on a shared disk"), "muted"))
     if finished and failover_view.longest_phase is not None and return_tick is not None:
         name = tr(failover_view.longest_phase.kind.name)
         rows.append(
@@ -382,13 +382,13 @@ def _build_service_row(name: str, down_tick: Tick, up_tick: Tick | None, tick: T
         return PanelRow(
             name,
             _ONLINE_INDICATOR,
-            tr("again after {seconds} s").format(seconds=_format_seconds(up_tick - down_tick)),
+            tr("yes, after {seconds} s").format(seconds=_format_seconds(up_tick - down_tick)),
             "ok",
         )
     return PanelRow(
         name,
         _OFFLINE_INDICATOR,
-        tr("no, for {seconds} s").format(seconds=_format_seconds(max(0, tick - down_tick))),
+        tr("no, for {seconds} s so far").format(seconds=_format_seconds(max(0, tick - down_tick))),
         "bad",
     )
 
@@ -504,7 +504,10 @@ def _list_event_lines(
         if lost_tick <= tick
     }
     lines = {
-        place: (tr("lost {from} after {seconds} s").format(seconds=delays[card.name], **names), "bad")
+        place: (
+            tr("lost contact with {from} after {seconds} s").format(seconds=delays[card.name], **names),
+            "bad",
+        )
         for place, card in facts.cards.items()
         if card.name in delays
     }

@@ -368,7 +368,7 @@ class StateLanes(TimeAxisLane):
     """Widget with a lane of states for each server."""
 
     def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(compute_pixel, tr("States of the copies over time"), parent)
+        super().__init__(compute_pixel, tr("States of the database copies over time"), parent)
         self._lanes: dict[str, list[TimelineSpan]] = {}
 
     def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:

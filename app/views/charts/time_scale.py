@@ -122,8 +122,8 @@ FORECAST_QUEUE_MIN_KB: Final = 1024.0
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
 """Longest forecast time until a full log for which the chart shows a warning. Assumed value."""
 QUEUE_FORECAST_TEXTS: Final = {
-    "send_queue_kb": mark("sent in about {time}"),
-    "redo_queue_kb": mark("redone in about {time}"),
+    "send_queue_kb": mark("all sent in about {time}"),
+    "redo_queue_kb": mark("all redone in about {time}"),
 }
 """Queue counter -> text of its forecast."""
 LOG_USED_COUNTER: Final = "log_used_kb"
@@ -141,7 +141,7 @@ def format_forecasts(history: CounterHistory, world: World, database: str) -> di
     t_s, used_kb = history.get_samples(LOG_USED_COUNTER, end_s - series.SLOPE_RANGE_S, end_s)
     left_s = series.estimate_s_until_full(t_s, used_kb, _compute_free_log_kb(world, database))
     if left_s is not None and left_s < LOG_FULL_WARNING_MAX_S:
-        predictions[LOG_USED_COUNTER] = tr("full in about {time}").format(
+        predictions[LOG_USED_COUNTER] = tr("log full in about {time}").format(
             time=formatting.format_seconds(left_s, 0)
         )
     return predictions
@@ -154,7 +154,7 @@ def list_forecast_sentences(forecasts: Mapping[str, str], sample_ticks: int) -> 
     """
     sentences = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in forecasts.items()]
     if sample_ticks > TICKS_PER_S:
-        words = tr("Long run: one value every {time} from here on.")
+        words = tr("Long run: from here on, the charts show one value every {time}.")
         sentences.append(words.format(time=localize(format_duration(sample_ticks / TICKS_PER_S))))
     return sentences
 

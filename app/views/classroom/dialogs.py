@@ -77,7 +77,7 @@ class StartClassDialog(QDialog):
             self.mode.addItem(tr(word), mode.value)
         self.frozen = QCheckBox(tr("&Everybody waits until I start"))
         self.frozen.setChecked(True)
-        self.tests = QCheckBox(tr("&Also test people before, after and some weeks later"))
+        self.tests = QCheckBox(tr("&Also test people before, after and some weeks after the lesson"))
         self.tests.setToolTip(
             tr(
                 "The class has four parts: pre-test, lesson, post-test and retention test. The tests are exams on the "

@@ -12,12 +12,15 @@ INSTRUCTIONS: Final[dict[str, tuple[str, str]]] = {
     ),
     mark("Freeze"): ("freeze {who}", ""),
     mark("Resume"): ("go {who}", ""),
-    mark("Stop at"): ("freeze {who} at {text}", mark("Run time, such as 12:30")),
+    mark("Stop at"): ("freeze {who} at {text}", mark("Time in the run, such as 12:30")),
     mark("Add time"): (
         "extend {who} {text}",
         mark("Extra time, such as 5:00"),
     ),
-    mark("Send back to"): ("back {who} {text}", mark("Run time such as 2:30, then a reason")),
+    mark("Send back to an earlier time"): (
+        "back {who} {text}",
+        mark("Time in the run, such as 2:30, then a reason"),
+    ),
     mark("Restart"): ("reset {who} {text}?", mark("Reason")),
     mark("Assign the selected seat to group"): ("group {seat} {text}", mark("Group name, or none")),
     mark("Mark this time"): ("mark {who} {text}", mark("Text of the mark (optionally start with “at 2:30”)")),

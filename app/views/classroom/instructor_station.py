@@ -549,7 +549,11 @@ class InstructorStation(QDialog):
     def _show_argument_hint(self) -> None:
         line, placeholder = INSTRUCTIONS[self.instruction.currentData()]
         is_useful = not self._is_class_over or self.instruction.currentData() in INSTRUCTIONS_AFTER_END
-        prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
+        prompt = (
+            placeholder
+            if is_useful
+            else mark("The seats have finished. They no longer receive messages or commands.")
+        )
         self.text.setPlaceholderText(tr(prompt) if prompt else "")
         self.text.setEnabled(is_useful and bool(placeholder))
         self.recipient.setEnabled(is_useful and "{who}" in line)

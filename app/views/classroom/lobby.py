@@ -38,7 +38,7 @@ def describe_arrivals(tiles: Sequence[SeatTile]) -> str:
     """Describe how many seats have joined, and how many of them are ready."""
     ready = sum(roster.is_ready(tile) for tile in tiles)
     joined_text = trn("{n} seat has joined", "{n} seats have joined", len(tiles)).format(n=len(tiles))
-    return f"{joined_text}, " + trn("{n} is ready", "{n} are ready", ready).format(n=ready)
+    return f"{joined_text}, " + trn("{n} seat is ready", "{n} seats are ready", ready).format(n=ready)
 
 
 class Lobby(QWidget):

@@ -82,7 +82,7 @@ def find_roster_state(tile: SeatTile) -> RosterState:
     # another version computes other state hashes from the same inputs
     if verdict is not None and verdict["parted_t_s"] is not None and not other_version:
         time = formatting.format_run_time(verdict["parted_t_s"])
-        return RosterState(tr("Diverges at {t}").format(t=time), verdict["parted"], "bad", "close")
+        return RosterState(tr("Replay differs at {t}").format(t=time), verdict["parted"], "bad", "close")
     if has_finished(tile):
         return RosterState(tr("Finished"), icon_name="finish")
     if not tile.connected:
@@ -110,7 +110,9 @@ def find_roster_state(tile: SeatTile) -> RosterState:
         return RosterState(tr("Idle since {t}").format(t=stuck_since), color_name="warn", icon_name="warning")
     if tile.paused:
         return RosterState(tr("Paused by participant"), icon_name="pause")
-    unverified = other_version and tr("{version}: states not verified").format(version=other_version)
+    unverified = other_version and tr("{version}: states of the run not verified").format(
+        version=other_version
+    )
     return RosterState(tr("Active"), unverified, "ok", "check")
 
 
@@ -137,7 +139,7 @@ def _format_goals(tile: SeatTile) -> str:
     count = f"{sum(met_t_s is not None for met_t_s in goals.values())}/{len(goals)}"
     instructor_goal_count = len(verdict["instructor_goals"])
     return (
-        f"{count} " + tr("({n} by the instructor)").format(n=instructor_goal_count)
+        f"{count} " + tr("({n} met by the instructor)").format(n=instructor_goal_count)
         if instructor_goal_count
         else count
     )
@@ -154,7 +156,7 @@ def format_points(tile: SeatTile) -> str:
     current_score, possible = format_score(tile), tile.reachable
     if possible is None:
         return current_score
-    return tr("{n} of {all} possible").format(n=current_score or "0", all=f"{possible:.0f}")
+    return tr("{n} points, {all} possible").format(n=current_score or "0", all=f"{possible:.0f}")
 
 
 def _format_reachable(tile: SeatTile) -> str:
@@ -182,7 +184,7 @@ def _format_last_input_time(tile: SeatTile) -> str:
     if verdict is None:
         return ""
     if _is_last_input_by_instructor(verdict):
-        return tr("by you at {t}").format(
+        return tr("entered by you at {t}").format(
             t=formatting.format_run_time(verdict.get("instructor_act_t_s") or 0.0)
         )
     if verdict["last_act_t_s"] is None:
@@ -236,12 +238,12 @@ def describe_class(dashboard: DashboardUpdate, tiles: Sequence[SeatTile], hides_
         description += ", " + tr("class clock {t}").format(t=formatting.format_run_time(dashboard.clock_s))
     if dashboard.ends_in_s is not None:
         ends = datetime.now() + timedelta(seconds=dashboard.ends_in_s)
-        description += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
+        description += ", " + tr("ends at about {time}").format(time=f"{ends:%H:%M}")
     if dashboard.not_frozen and dashboard.state != "over":
         return f"{description}. " + (
-            tr("Not frozen yet: {n}.").format(n=len(dashboard.not_frozen))
+            tr("Seats not frozen yet: {n}.").format(n=len(dashboard.not_frozen))
             if hides_names
-            else tr("Not frozen yet: {names}.").format(names=", ".join(dashboard.not_frozen))
+            else tr("Seats not frozen yet: {names}.").format(names=", ".join(dashboard.not_frozen))
         )
     if dashboard.state == "frozen" and dashboard.break_s is None and not any(map(has_started, tiles)):
         return f"{description}. " + tr("Waiting for the start.")
@@ -293,7 +295,10 @@ ROSTER_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
         sample="SERVER_A is the mirror, synchronized",
     ),
     TableColumn(
-        title=mark("Score"), text=format_points, tip=_format_reachable, sample=mark("100 of 100 possible")
+        title=mark("Score"),
+        text=format_points,
+        tip=_format_reachable,
+        sample=mark("100 points, 100 possible"),
     ),
     TableColumn(title=mark("Goals"), text=_format_goals),
     TableColumn(

@@ -230,7 +230,7 @@ class ReplayPage(QWidget):
         self.jump_list.activated.connect(self._jump_to_row)
         self.jump_list.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.jump_list.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LIST_WIDTH_LETTERS)
-        self.find_divergences = _build_button(tr("F&ind where seats diverged"))
+        self.find_divergences = _build_button(tr("F&ind where seats chose differently"))
         self.find_divergences.clicked.connect(self._find_divergences)
         self.pair = RunPairPane(create_topology)
         self.pair.time_clicked.connect(lambda t_s: self.move_to(to_ticks(t_s)))
@@ -248,7 +248,7 @@ class ReplayPage(QWidget):
         self.time = QLabel()
         self.mark_button = _build_button(tr("Mark this &time…"))
         self.mark_button.clicked.connect(self._ask_for_mark)
-        self.share = _build_button(tr("Show to &all"))
+        self.share = _build_button(tr("Show to &all seats"))
         self.share.setCheckable(True)
         self.share.setProperty("primary", "true")
         self.share.toggled.connect(self._toggle_share)
@@ -324,7 +324,7 @@ class ReplayPage(QWidget):
         ]
         shown_seats = [self.seats[0].itemData(row) for row in rows if row is not None]
         if target.groups and not shown_seats:
-            self.time.setText(tr("The participants concerned do not allow watching."))
+            self.time.setText(tr("The participants in this comparison do not allow watching."))
             return
         if shown_seats:
             for box, number in zip(self.seats, (*shown_seats, None), strict=False):
@@ -412,7 +412,7 @@ class ReplayPage(QWidget):
         self._player.start() if plays else self._player.stop()
 
     def _toggle_share(self, shares: bool) -> None:
-        self.share.setText(tr("Stop &sharing") if shares else tr("Show to &all"))
+        self.share.setText(tr("Stop &sharing") if shares else tr("Show to &all seats"))
         if shares:
             self._send_position()
         else:
@@ -428,7 +428,7 @@ class ReplayPage(QWidget):
         """Stop sharing the replay after the host has refused it. Send no message to the host."""
         self.share.blockSignals(True)
         self.share.setChecked(False)
-        self.share.setText(tr("Show to &all"))
+        self.share.setText(tr("Show to &all seats"))
         self.share.blockSignals(False)
 
 

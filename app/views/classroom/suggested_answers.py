@@ -20,7 +20,7 @@ class SuggestedAnswers(QPushButton):
     def __init__(self, list_answers: Callable[[], Sequence[str]]) -> None:
         """Create the button; *list_answers* returns the answers when the menu opens."""
         super().__init__(tr("Suggested answers"), autoDefault=False)
-        self.setToolTip(tr("Take an answer from the drill’s notes, then change and send it"))
+        self.setToolTip(tr("Copy an answer from the drill’s notes. You can change it before you send it."))
         self._list_answers = list_answers
         self.answers = QMenu(self)
         self.answers.setToolTipsVisible(True)

@@ -84,7 +84,7 @@ class QueryHistory(QWidget):
         self._open.clicked.connect(lambda: self._emit_selected(self.batch_chosen))
         self._run.clicked.connect(lambda: self._emit_selected(self.rerun_wanted))
         self.table.doubleClicked.connect(lambda: self._emit_selected(self.batch_chosen))
-        self._add_key("Return", self.batch_chosen, tr("Open in its window"))
+        self._add_key("Return", self.batch_chosen, tr("Open in its query window"))
         self._add_key("Ctrl+Return", self.rerun_wanted, tr("Run again"))
         self._close = TabCloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))

@@ -17,8 +17,8 @@ from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.judging.report_types import ReportRow
 
 DETECTION_PHASE: Final = mark("detection")
-PREPARATION_PHASE: Final = mark("until the command")
-"""Name of the first phase of a requested failover: the time until the command."""
+PREPARATION_PHASE: Final = mark("wait for the command")
+"""Name of the phase before the command of a requested failover."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION_PHASE, None),
@@ -192,7 +192,10 @@ class _PhaseBar(QWidget):
         if self._failover_s is None:
             return []
         rows = [
-            (tr("this run {time}").format(time=formatting.format_seconds(self._failover_s)), self._failover_s)
+            (
+                tr("this run: {time}").format(time=formatting.format_seconds(self._failover_s)),
+                self._failover_s,
+            )
         ]
         if self._published is not None:
             text = tr("published {time}").format(time=formatting.format_seconds(self._published, 1))

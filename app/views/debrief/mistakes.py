@@ -36,8 +36,8 @@ def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: StartRet
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
     if due_tick > begin:
-        text = tr("Retry {left} before this ({moment})")
-        notice = tr("{left} until {at}: {what}").format(
+        text = tr("Retry from {moment}, {left} before this")
+        notice = tr("You have {left} until {at}: {what}").format(
             left=remaining_time, at=format_run_tick(due_tick), what=action
         )
     button = QPushButton(text.format(left=remaining_time, moment=format_run_tick(begin)))

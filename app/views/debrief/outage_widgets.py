@@ -136,9 +136,9 @@ def _format_names(group: Sequence[Outage]) -> str:
     first_database = group[0].database
     if len(group) == 1:
         return first_database
-    return trn("{database} and {count} more", "{database} and {count} more", len(group) - 1).format(
-        database=first_database, count=len(group) - 1
-    )
+    return trn(
+        "{database} and {count} more databases", "{database} and {count} more databases", len(group) - 1
+    ).format(database=first_database, count=len(group) - 1)
 
 
 def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
@@ -174,7 +174,7 @@ def _format_obstacles(outage: Outage, review: Review) -> str:
     lines = [
         f"{localize(guard.name)} "
         + (
-            tr("(not since {moment})").format(moment=format_run_tick(since_tick))
+            tr("(not met since {moment})").format(moment=format_run_tick(since_tick))
             if since_tick
             else tr("(never)")
         )
@@ -245,7 +245,7 @@ def _list_requirement_rows(lanes: DatabaseLanes, outage: Outage) -> Iterator[tup
         if key in ticks_by_guard:
             start_tick = ticks_by_guard[key]
             status_text = (
-                tr("no, since {moment}").format(moment=format_run_tick(start_tick))
+                tr("not met since {moment}").format(moment=format_run_tick(start_tick))
                 if start_tick
                 else tr("never")
             )
@@ -253,7 +253,7 @@ def _list_requirement_rows(lanes: DatabaseLanes, outage: Outage) -> Iterator[tup
         else:
             held_span = next((span for span in spans if span.what == MET), None)
             status_text = (
-                tr("yes") if held_span is None or not held_span.from_tick else tr("yes, since {moment}")
+                tr("yes") if held_span is None or not held_span.from_tick else tr("met since {moment}")
             )
             status_text = status_text.format(
                 moment=format_run_tick(held_span.from_tick) if held_span is not None else ""

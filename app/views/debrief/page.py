@@ -177,7 +177,7 @@ class DebriefView(QScrollArea):
             self._form = ReflectionForm()
             self._form.answered.connect(self.reflected)
             column.addWidget(build_label(self._model.build_summary().title, 1.5, bold=True))
-            column.addWidget(build_card(tr("Before you see your points"), self._form))
+            column.addWidget(build_card(tr("Self-assessment, before you see your points"), self._form))
             column.addStretch()
         elif self._model is not None:
             self._fill_page(column, self._model)
@@ -405,7 +405,7 @@ class DebriefView(QScrollArea):
         if self._model is None or not self._model.can_retry:
             return
         begin_s = self._compute_retry_start_s()
-        text = tr("Retry {left} before {at} ({moment})") if begin_s < t_s else tr("Retry from {moment}")
+        text = tr("Retry from {moment}, {left} before {at}") if begin_s < t_s else tr("Retry from {moment}")
         remaining_time, time_text = (
             formatting.format_seconds(t_s - begin_s, 0),
             formatting.format_run_time(t_s, 1),

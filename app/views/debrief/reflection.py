@@ -84,6 +84,6 @@ def build_reflection_widgets(reflection: Reflection, score: float | None) -> lis
 
 def build_reflection_checkbox(checked: bool) -> QCheckBox:
     """Build the check box that turns the reflection form on or off for later runs."""
-    box = QCheckBox(tr("Let me assess myself before showing the score"))
+    box = QCheckBox(tr("Ask me for a self-assessment before the score is shown"))
     box.setChecked(checked)
     return box

@@ -484,7 +484,7 @@ def _build_certainty(
     row = build_row(parent=box, margins=0)
     text = format_certainty(regret_analysis)
     if is_provisional:
-        text = tr("Search continues: the line may still rise.")
+        text = tr("The search continues: the line may still rise.")
     elif not has_solution and regret_analysis.worst is None:
         text = tr(
             "No better continuation is known. The drill has no reference solution, and the search was short."
@@ -544,7 +544,7 @@ def _build_last_chance(
     words = _build_column(build_label(head, 1.0, bold=True))
     _add_steps(
         words,
-        tr("Until then, these steps would have met all goals:"),
+        tr("Up to this time, these steps would have met all goals:"),
         last_chance.remaining_actions,
         choices_by_question,
     )
@@ -575,7 +575,7 @@ def _add_steps(
     )
     if len(actions) > STEPS_SHOWN_MAX:
         column.addWidget(
-            build_muted_label(tr("… and {count} more.").format(count=len(actions) - STEPS_SHOWN_MAX))
+            build_muted_label(tr("Steps not shown: {count}.").format(count=len(actions) - STEPS_SHOWN_MAX))
         )
 
 
@@ -583,7 +583,7 @@ def _build_watch_button(
     text: str, best: SegmentWithBest, watch: Callable[[SegmentWithBest], None]
 ) -> QPushButton:
     button = QPushButton(text)
-    button.setToolTip(tr("Step by step. You can take control at each step."))
+    button.setToolTip(tr("Shows the continuation step by step. You can take control at each step."))
     button.clicked.connect(lambda _=False: watch(best))
     return button
 

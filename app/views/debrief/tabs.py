@@ -66,7 +66,7 @@ def build_reference(
         build_table((tr("time"), tr("action and reason"), tr("your action")), rows, (0, 1, 0), narrow)
     ]
     if solution.besides:
-        parts.append(build_label(tr("Your other actions"), 1.0, bold=True))
+        parts.append(build_label(tr("Your actions outside the reference solution"), 1.0, bold=True))
         later_steps = [
             (
                 build_muted_label(format_run_tick(item.tick)),
@@ -373,7 +373,7 @@ def _build_failovers(model: DebriefModel) -> list[QWidget]:
     ]
     if len(rows) > FAILOVERS_SHOWN_MAX:
         times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
-        text = tr("{count} failovers in total, from {least} to {most}.")
+        text = tr("{count} failovers in total, taking {least} to {most}.")
         shortest, longest = (
             formatting.format_seconds(pick(times)) if times else formatting.NO_VALUE for pick in (min, max)
         )

@@ -27,8 +27,8 @@ from engine.verbs.input_lines import parse_input_line
 from engine.verbs.verb import VerbParameter
 
 START_KINDS: Final = (
-    (TIMED_FAULT, mark("At a time")),
-    (WINDOW_FAULT, mark("In a time window")),
+    (TIMED_FAULT, mark("At a fixed time")),
+    (WINDOW_FAULT, mark("At a random time in a window")),
     (CONDITIONAL_FAULT, mark("When a condition is met")),
 )
 VERB_GROUPS: Final = ("fault", "load", "repair", "sql", "chore")

@@ -255,8 +255,8 @@ class ProblemList(QWidget):
         self.rows.itemClicked.connect(lambda row: self._choose_row(row, False))
         self.rows.setToolTip(
             tr(
-                "Click to show the location, press Enter to go there. F8: next problem, "
-                "Shift+F8: previous problem."
+                "Click a problem to show its location, or press Enter to go there. F8: next problem, Shift+F8: "
+                "previous problem."
             )
         )
         self.fix = QPushButton()
@@ -321,8 +321,8 @@ class ProblemList(QWidget):
             self._heading.setText(text.format(n=count))
         elif parsing_result.remarks:
             text = trn(
-                "Playable; {n} problem left. “Run the solution” checks the rest.",
-                "Playable; {n} problems left. “Run the solution” checks the rest.",
+                "The scenario is playable; {n} problem left. “Run the solution” checks the rest.",
+                "The scenario is playable; {n} problems left. “Run the solution” checks the rest.",
                 len(parsing_result.remarks),
             )
             self._heading.setText(text.format(n=len(parsing_result.remarks)))
@@ -399,7 +399,7 @@ class ProblemList(QWidget):
 
 def describe_problem(problem: FileProblem) -> str:
     """Describe the problem and the expected value in the interface language."""
-    expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
+    expected = tr("; expected: {what}").format(what=localize(problem.expected)) if problem.expected else ""
     return f"{localize(problem.text)}{expected}"
 
 

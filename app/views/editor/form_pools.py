@@ -92,10 +92,14 @@ def edit_pool(pool: VariantPool, column: int, typed_text: str) -> VariantPool:
     if column == 1:
         entries = parse_entries(typed_text)
         if len(entries) < 2:
-            raise ScenarioEditError(tr("A pool needs at least two entries, separated by |: 10 | 20 | 40"))
+            raise ScenarioEditError(
+                tr("A pool of values needs at least two entries, separated by |: 10 | 20 | 40")
+            )
         return replace(pool, entries=entries)
     if column == 0 and not typed_text:
-        raise ScenarioEditError(tr("A pool needs a name. Texts refer to it as {name}.").format(name="{name}"))
+        raise ScenarioEditError(
+            tr("A pool of values needs a name. Texts refer to it as {name}.").format(name="{name}")
+        )
     return replace(pool, name=typed_text) if column == 0 else replace(pool, group=typed_text)
 
 
@@ -112,16 +116,16 @@ POOL_COLUMNS: Final = (
     (
         mark("Name"),
         mark(
-            "Texts refer to the pool as {name}, in braces. Lowercase letters, digits and _, at most 30 "
-            "characters."
+            "Texts refer to the pool of values as {name}, in braces. Use lowercase letters, digits and _, at "
+            "most 30 characters."
         ),
     ),
     (mark("Values (separated by |)"), mark("2 to 50 possible values: all texts, or all numbers.")),
     (
-        mark("Picked together with"),
+        mark("Group (picked together)"),
         mark(
-            "Pools of one group are picked together: all use their first entry, or all use their second "
-            "entry, and so on."
+            "Pools of values in one group are picked together: all use their first entry, or all use their "
+            "second entry, and so on."
         ),
     ),
 )

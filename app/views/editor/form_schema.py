@@ -234,8 +234,8 @@ DURATION_MAX_HOURS: Final = DRILL_LENGTH_MAX_S / 3600.0
 
 FORMAT_HINTS: Final = {
     FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),
-    FieldKind.WORDS: mark("Separate several with commas."),
-    FieldKind.LINES: mark("One per line."),
+    FieldKind.WORDS: mark("Separate several values with commas."),
+    FieldKind.LINES: mark("Enter one value per line."),
 }
 UNIT_HINTS: Final = {
     "_s": mark("In seconds."),
@@ -249,15 +249,15 @@ UNIT_HINTS: Final = {
 def format_tip(field: FormField) -> str:
     """Return the tooltip of a field: description, unit, format, bounds and default."""
     description, empty_meaning = _split_help(field)
-    left_empty = tr("Left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
+    left_empty = tr("If left empty: {meaning}.").format(meaning=empty_meaning) if empty_meaning else ""
     if field.required:
         left_empty = tr("Required.")
     elif field.default and not empty_meaning:
-        left_empty = tr("Left empty: {meaning}.").format(meaning=format_default(field))
+        left_empty = tr("If left empty: {meaning}.").format(meaning=format_default(field))
     unit = next((tr(words) for end, words in UNIT_HINTS.items() if field.key.endswith(end)), "")
     instruction = tr(FORMAT_HINTS[field.kind]) if field.kind in FORMAT_HINTS else ""
     lines = (description, " ".join(filter(None, (unit, instruction, describe_bounds(field)))), left_empty)
-    return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
+    return "\n".join([*filter(None, lines), tr("Key in the TOML text: {key}").format(key=field.key)])
 
 
 def format_placeholder(field: FormField) -> str:
@@ -280,7 +280,7 @@ def describe_bounds(field: FormField) -> str:
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
     if FieldKind.DURATION in (field.kind, field.item_kind):
-        return tr("From {least} to {most}.").format(
+        return tr("Allowed: {least} to {most}.").format(
             least="0", most=f"{formatting.format_plain_number(DURATION_MAX_HOURS)} h"
         )
     limits = {
@@ -295,11 +295,11 @@ def describe_bounds(field: FormField) -> str:
         return f"{words[:1].upper()}{words[1:]}." if words else ""
     minimum, maximum = limits.get("ge"), limits.get("le")
     if minimum is not None and maximum is not None:
-        return tr("From {least} to {most}.").format(
+        return tr("Allowed: {least} to {most}.").format(
             least=_format_number(minimum), most=_format_number(maximum)
         )
     if "gt" in limits and maximum is not None:
-        return tr("More than {least}, at most {most}.").format(
+        return tr("Allowed: more than {least}, at most {most}.").format(
             least=_format_number(limits["gt"]), most=_format_number(maximum)
         )
     if minimum is not None:

@@ -55,7 +55,7 @@ class BriefPreview(QWidget):
         """Show *scenario*. None means that the text is currently invalid."""
         if scenario is None:
             self.message.setText(
-                tr("Previous preview. It is updated when the problems below are fixed.")
+                tr("This preview shows an earlier version. It is updated when the problems below are fixed.")
                 if self._scenario is not None
                 else tr("The preview appears when the problems below are fixed.")
             )

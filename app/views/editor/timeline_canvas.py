@@ -183,7 +183,7 @@ class TimelineCanvas(QWidget):
         words = (
             tr("Reference solution")
             if is_known
-            else tr("Reference solution (dashed: in order, not to scale)")
+            else tr("Reference solution (dashed steps are in order but not to scale)")
         )
         self._lanes.append((y, words))
         y += line * 1.15

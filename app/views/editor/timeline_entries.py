@@ -226,13 +226,13 @@ def describe_entry(entry: TimelineEntry) -> str:
         return f"{describe_condition(entry)}: {act}"
     number = int(entry.path[1]) + 1
     if entry.is_time_known:
-        return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)
+        return tr("Solution step {number}, at {time}: {act}").format(number=number, time=start, act=act)
     if entry.condition and entry.delay_s:
-        words = tr("Solution {number}, when {condition}, {after} later: {act}")
+        words = tr("Solution step {number}, {after} after {condition}: {act}")
     elif entry.condition:
-        words = tr("Solution {number}, when {condition}: {act}")
+        words = tr("Solution step {number}, when {condition}: {act}")
     else:
-        words = tr("Solution {number}, {after} later: {act}")
+        words = tr("Solution step {number}, {after} after the previous step: {act}")
     return words.format(number=number, condition=entry.condition, after=_format_delay(entry.delay_s), act=act)
 
 
@@ -242,9 +242,7 @@ def describe_condition(entry: TimelineEntry) -> str:
     if not entry.condition:
         return tr("No time set")
     if delay:
-        return tr("When {condition}, {after} later").format(
-            condition=entry.condition, after=_format_delay(delay)
-        )
+        return tr("{after} after {condition}").format(condition=entry.condition, after=_format_delay(delay))
     return tr("When {condition}").format(condition=entry.condition)
 
 
@@ -259,19 +257,21 @@ def _count_decimals(t_s: float) -> int:
 def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: TimelineEntry | None) -> str:
     """Describe the keys that act on the entry, or on several *selected* entries."""
     if len(selected) > 1:
-        text = tr("{n} selected. Left, Right: move all by 1 s; with Shift, 10 s. Delete removes the faults.")
+        text = tr(
+            "{n} selected. Left or right arrow: move all by 1 s (with Shift: 10 s). Delete: remove the faults."
+        )
         return text.format(n=len(selected))
     if entry is None:
         return tr("Drag a fault to move it.") if plan.faults else tr("No faults scheduled.")
     if entry.kind == SOLUTION_STEP:
-        return tr("A step of the solution; edit it in the text.")
+        return tr("This is a step of the solution. Edit it in the text.")
     if not entry.is_movable:
         return tr("This entry has no time that could be moved.")
     if entry.kind == CONDITIONAL_FAULT:
-        return tr("Left, Right: 1 s earlier or later after the condition; with Shift, 10 s.")
+        return tr("Left or right arrow: 1 s earlier or later after the condition (with Shift: 10 s).")
     if entry.kind == WINDOW_FAULT:
-        return tr("Left, Right: move by 1 s; with Shift, 10 s; with Ctrl, only the end.")
-    return tr("Left, Right: move by 1 s; with Shift, 10 s.")
+        return tr("Left or right arrow: move by 1 s (with Shift: 10 s; with Ctrl: only the end).")
+    return tr("Left or right arrow: move by 1 s (with Shift: 10 s).")
 
 
 WHOLE_ENTRY, ENTRY_START, ENTRY_END = "whole", "start", "end"

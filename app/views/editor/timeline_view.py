@@ -223,8 +223,8 @@ class TimelineView(QWidget):
         bar.addStretch(1)
         self._zooms = []
         for icon, words, factor in (
-            ("zoom-out", tr("Show more time (-)"), 1 / ZOOM_STEP),
-            ("zoom-in", tr("Show less time (+)"), ZOOM_STEP),
+            ("zoom-out", tr("Show a longer time span (-)"), 1 / ZOOM_STEP),
+            ("zoom-in", tr("Show a shorter time span (+)"), ZOOM_STEP),
             ("fit", tr("Show the whole drill (0)"), 0.0),
         ):
             tool = QToolButton()

@@ -180,7 +180,7 @@ class StagePainter(PanelPainter):
             if row.top() >= y - 2:
                 self.draw_text(words, row, "body", ink, wraps=wraps)
         if name == CLIENT and view.facts.more_clients:
-            words = tr("and {n} more").format(n=view.facts.more_clients)
+            words = tr("More clients: {n}").format(n=view.facts.more_clients)
             self.draw_text(
                 words, QRectF(left, y, right - left, self.compute_line_height("body")), "body", colors.muted
             )

@@ -102,7 +102,7 @@ STAGE_BUTTONS: Final = (
     (REPLAY, mark("Replay"), mark("Replay"), "R"),
     (PRESENT, mark("Present: large text"), mark("Large text"), "P"),
     (EXPORT, mark("Export as GIF or MP4…"), mark("Export…"), "E"),
-    (LEAVE, mark("Back to the run"), mark("To the run"), "Esc"),
+    (LEAVE, mark("Back to the run"), mark("Go to run"), "Esc"),
 )
 """Name, text, short text (if the buttons do not fit in a row), and key of each button."""
 

@@ -98,7 +98,7 @@ def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
     ends = (0.0, float(len(numbers)) + 1.0)
     lines += [FigureLine(f"{deviation:+g}%", ends, (deviation, deviation)) for deviation in (10.0, -10.0)]
     return Figure(
-        tr("All figures: error of Mirrordrill"),
+        tr("All figures: deviation of Mirrordrill"),
         tr("All publications"),
         tr("Limits: 3% for calibrated values, 10% for predicted values, 15% for CPU."),
         tr("Figures by section"),
@@ -172,7 +172,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     return Figure(
         tr("Many databases: throughput and CPU"),
         "Mirroring a Large Number of Databases in a Single SQL Server Instance",
-        tr("Throughput and CPU scale almost linearly."),
+        tr("Throughput and CPU usage grow almost linearly with the number of databases."),
         tr("Mirrored databases"),
         tuple(panels),
         logarithmic_x=False,

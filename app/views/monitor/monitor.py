@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 MONITOR_WARNINGS: Final = (
     # alert ID, text, unit, suggested value (from examples of the manual)
-    (2, mark("Unsent log exceeds"), "KB", 10_000),
-    (3, mark("Unrestored log exceeds"), "KB", 10_000),
-    (1, mark("Oldest unsent transaction is older than"), "min", 30),
-    (4, mark("Mirror commit overhead exceeds"), "ms", 1_000),
+    (2, mark("Unsent log exceeds the threshold"), "KB", 10_000),
+    (3, mark("Unrestored log exceeds the threshold"), "KB", 10_000),
+    (1, mark("Age of oldest unsent transaction exceeds the threshold"), "min", 30),
+    (4, mark("Mirror commit overhead exceeds the threshold"), "ms", 1_000),
 )
 """Warnings in the order of the Warnings page. Documented order."""
 
@@ -224,7 +224,7 @@ class ThresholdsDialog(QDialog):
         self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int
     ) -> QWidget:
         enabled, value = QCheckBox(), QSpinBox()
-        enabled.setAccessibleName(tr("Enabled at {server}").format(server=key[0]))
+        enabled.setAccessibleName(tr("Warning enabled on {server}").format(server=key[0]))
         value.setRange(0, 1_000_000_000)
         value.setLocale(build_number_locale())
         value.setGroupSeparatorShown(True)
@@ -457,7 +457,7 @@ def _format_age(world: World, readout: StatusPageContents | None) -> str:
         return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
     server_time = formatting.format_server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Outdated: not refreshed since then.</b>") if readout.is_stale else ""
+    old = "  " + tr("<b>Outdated: refresh to see the current status.</b>") if readout.is_stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
         at=server_time, time=formatting.format_seconds(readout.age_s, 0), old=old
     )

@@ -306,7 +306,7 @@ class PlannerControls(QScrollArea):
         self.rpo.setSpecialValueText(tr("any"))
         self.response = _build_number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
         self.response.setSpecialValueText(tr("any"))
-        self.cost = _build_number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
+        self.cost = _build_number(tr("Acceptable throughput loss with safety FULL"), 5.0, " %", 0, 90.0)
         self.pause = _build_number(tr("Interruption of mirroring"), 10.0, " min", 0, 10_000.0, 1.0)
         self.log_volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
@@ -377,8 +377,8 @@ class PlannerControls(QScrollArea):
         goals = (
             (tr("Acceptable data loss"), self.rpo),
             (tr("Longest response"), self.response),
-            (tr("Acceptable cost of FULL"), self.cost),
-            (tr("Interruption to catch up from"), self.pause),
+            (tr("Acceptable cost of safety FULL"), self.cost),
+            (tr("Duration of a mirroring interruption"), self.pause),
             (tr("Log volume"), self.log_volume),
         )
         build_widget_column(

@@ -115,11 +115,11 @@ class FailoverTimesDialog(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        limit_text = tr("online within {seconds}").format(
+        limit_text = tr("database online within {seconds}").format(
             seconds=f"{formatting.format_plain_number(limit_s)} s"
         )
         sure = tr("confidence interval (95%)")
-        head = (tr("At the principal"), limit_text, sure, tr("Median"), tr("95th percentile"))
+        head = (tr("Failure at the principal"), limit_text, sure, tr("Median"), tr("95th percentile"))
         rows = [head, *(_format_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in FAULT_VERBS)]
         for number, cause in enumerate(FAULT_VERBS):
             self._rows.addWidget(LineStyleSample(number, cause), number + 1, 0)
@@ -133,7 +133,10 @@ class FailoverTimesDialog(QDialog):
 
     def _lay_out(self, plan: MirroringPlan) -> None:
         question_row = build_row(
-            QLabel(tr("How often is the database online within")), self.limit, QLabel(tr("of a failure?")), 0
+            QLabel(tr("How often is the database online within this time?")),
+            self.limit,
+            QLabel(tr("(counted from the failure)")),
+            0,
         )
         text = tr(
             "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with "
@@ -175,7 +178,7 @@ class RecoveryChart(QWidget):
         self._times: Mapping[str, Sequence[float]] = {}
         self._limit_s = LIMIT_DEFAULT_S
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setAccessibleName(tr("Share of runs online by this time"))
+        self.setAccessibleName(tr("Share of runs in which the database is online by this time"))
 
     @override
     def sizeHint(self) -> QSize:

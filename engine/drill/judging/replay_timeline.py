@@ -34,7 +34,7 @@ SERVING, DOWN = build_message("in service"), build_message("down")
 PROTECTED, UNPROTECTED, UNSERVED = (
     build_message("protected"),
     build_message("unprotected"),
-    build_message("nothing to protect"),
+    build_message("no online database to protect"),
 )
 MET, UNMET = build_message("met"), build_message("not met")
 

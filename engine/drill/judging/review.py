@@ -49,7 +49,7 @@ INSTANCE_FAILOVER_PHASES: Final = (
 )
 """Phases of a failover of a failover cluster instance. Redo is part of the recovery there."""
 
-REQUESTED_PHASE_NAMES: Final = {"detection": build_message("until the command")}
+REQUESTED_PHASE_NAMES: Final = {"detection": build_message("wait for the command")}
 """Phase -> its name in a failover that a person requested."""
 
 

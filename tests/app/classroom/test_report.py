@@ -142,7 +142,7 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert board[0]["score"] == "100.0"
     assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
     page = files["class.html"].decode()
-    assert "Where the class diverged" in page
+    assert "Where seats made different choices" in page
     assert "1 run was cut off" in page, "the third has not ended"
     assert "cut off at 0:20" in page
     assert re.search(r"Class of 20\d\d-\d\d-\d\d \d\d:\d\d\. Report of ", page)
@@ -432,7 +432,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     deeds = list(csv.DictReader(io.StringIO(files["deeds.csv"].decode())))
     assert {row["by"] for row in deeds} == {"instructor" if by_instructor else "seat"}
     pages = files["class.html"].decode(), files["people/0001.html"].decode()
-    assert ("by the instructor" in pages[0]) is by_instructor
+    assert ("by an action of the instructor" in pages[0]) is by_instructor
     assert ("What the instructor did in this run" in pages[1]) is by_instructor
     assert ("do not count" in pages[1]) is (by_instructor and mode == "exam")
 

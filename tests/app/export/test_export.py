@@ -133,12 +133,14 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     assert svg_text.count("<circle") == len(verbs)
     page_text = build_debrief_html(source)
     assert svg_text in page_text
-    assert page_text.index("Compared with the best possible") < page_text.index("Score by rule")
+    assert page_text.index("Compared with the best possible run") < page_text.index("Score by rule")
     for number, move in enumerate(moves, 1):
         move_text = debrief_sections.escape_text(format_segment(move, {}, None, refused))
         row = f"<tr><td>{number}</td><td>{move_text}</td><td>"
         assert row + SEGMENT_STYLES[move.label][0] in page_text
-    assert "Compared with the best possible" not in build_debrief_html(replace(source, regret_analysis=None))
+    assert "Compared with the best possible run" not in build_debrief_html(
+        replace(source, regret_analysis=None)
+    )
 
 
 def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
@@ -150,7 +152,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
     account = RegretAnalysis(moves, 50.0, chance)
     assert "point of no return 0:10.0</text>" in curve_svg.draw_value_curve(account, {})
     sections = dict(debrief_sections.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
-    comparison = sections["Compared with the best possible"]
+    comparison = sections["Compared with the best possible run"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
     assert "these steps no longer meet “It serves” by 1:00." in comparison
     assert "THE CURVE" in comparison
@@ -178,9 +180,9 @@ def test_the_page_contains_the_results_of_the_review(source: ExportSource) -> No
         assert words in text or words == "never"
     titles = [title for title, _ in debrief_sections.build_annex(source, "")]
     assert [title for title in titles if title != "Questions"] == [
-        "Compared with the best possible",
+        "Compared with the best possible run",
         "Score by rule",
-        "Mistakes and retry points",
+        "Mistakes, and where to retry",
         "Failovers by phase",
         "Preconditions of an automatic failover",
         "Reference solution, step by step",

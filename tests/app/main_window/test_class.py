@@ -656,7 +656,7 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
             assert words in window.notice.text
         window.session.play()
         assert not window.session.is_running
-        assert window.notice.text == "The instructor starts the clock for all."
+        assert window.notice.text == "The instructor starts the clock for everyone."
         classes.stop()
 
 

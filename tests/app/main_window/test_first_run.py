@@ -22,10 +22,10 @@ from tests.open_window import OpenWindow
 
 CAPTION_TITLES = [
     "Who detected the failure?",
-    "What was redone?",
+    "Which log was redone?",
     "Who voted?",
     "When did the clients return?",
-    "How long should it take?",
+    "How long should the failover take?",
 ]
 FRAMES_MAX = 3_000
 PAINTED_FRAMES = 5

@@ -239,7 +239,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: WindowUser, prof
     (wanted,) = window.debrief.findChildren(QCheckBox)
     hands.press_key(Key.Key_Space, target=wanted)
     debrief_text = finish_drill()
-    assert "Before you see your points" in debrief_text
+    assert "Self-assessment, before you see your points" in debrief_text
     assert "Score by rule" not in debrief_text
     assert "Not passed" not in debrief_text
     form = window.debrief.findChild(ReflectionForm)
@@ -254,7 +254,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: WindowUser, prof
     assert "Score by rule" in page
     run = max(row.run_id for row in profile.list_results())
     assert profile.read_reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
-    assert "Before you see your points" in finish_drill()
+    assert "Self-assessment, before you see your points" in finish_drill()
     hands.click_widget(find_button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
     assert "Score by rule" in read_label_texts(require(window.debrief))

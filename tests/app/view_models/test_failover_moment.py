@@ -195,8 +195,8 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     drill.advance_to(23_000)
     moment = build_failover_view(drill, len(drill.world.failovers) - 1)
     assert moment.failover.kind == "forced"
-    assert moment.phases[0].kind.name == "Until the command"
-    assert moment.longest_phase is None or moment.longest_phase.kind.name != "Until the command"
+    assert moment.phases[0].kind.name == "Wait for the command"
+    assert moment.longest_phase is None or moment.longest_phase.kind.name != "Wait for the command"
     facts = capture_facts(drill.world, moment.failover, moment.technology)
     view = build_stage_view(moment, facts, moment.failover.detected_tick, 0.0, 0)
     assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"

@@ -99,7 +99,7 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
     for failover in report["failovers"]:
         seconds = dict(list_phases(failover))
         delay_s = sum(
-            seconds[name] for name in seconds if name not in ("detection", "until the command", "undo")
+            seconds[name] for name in seconds if name not in ("detection", "wait for the command", "undo")
         )
         assert delay_s == pytest.approx(failover["failover_s"])
 
@@ -382,7 +382,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("doubt", "text", "offered"),
     [
-        (None, "Proven: no higher score than shown was possible at any time.", False),
+        (None, "Proven: at no time was a higher score possible than the line shows.", False),
         (
             BoundGap(5000, 80.0, 95.5),
             "At 0:50.0 the best known score is 80 points; up to 95.5 may be possible.",

@@ -462,7 +462,7 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
         ),
         (schema.ServerSpec, "name", ("A name such as SERVER_A",)),
         (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
-        (schema.ClientSpec, "databases", ("Separate several with commas.",)),
+        (schema.ClientSpec, "databases", ("Separate several values with commas.",)),
     ],
 )
 def test_tip_shows_unit_range_and_default(

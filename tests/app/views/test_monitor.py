@@ -239,7 +239,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
     ]
     model = monitor.warnings.model
     assert [model.index(0, column).data() for column in range(3)] == [
-        "Unsent log exceeds",
+        "Unsent log exceeds the threshold",
         "5,000 KB",
         "Not enabled",
     ]

@@ -105,7 +105,7 @@ def test_unused_keys_of_management_studio_are_listed_and_reserved(
     sheet: ShortcutSheet,
 ) -> None:
     used_keys = {key for names in SSMS.values() for key in names}
-    assert "Management Studio shortcuts without a function here" in get_text(sheet)
+    assert "Management Studio shortcuts without a function in Mirrordrill" in get_text(sheet)
     for key, reason in MISSING_KEYS:
         assert key not in used_keys
         assert keys.format_native_keys(key) in get_text(sheet)

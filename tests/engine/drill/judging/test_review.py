@@ -122,7 +122,7 @@ def test_lost_transactions_are_reported() -> None:
     assert (loss.database, loss.server) == ("Sales", "SERVER_B")
     assert loss.transactions > 1000
     (failover,) = run_review.failovers
-    assert failover.phases[0].name == "until the command"
+    assert failover.phases[0].name == "wait for the command"
 
 
 # --- mistakes -----------------------------------------------------------------------------------------------
