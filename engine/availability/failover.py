@@ -104,7 +104,7 @@ STEP_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
     "manual": mark("manual failover {server} -> {other}: {step}"),
     "forced": mark("forced failover {server} -> {other}: {step}"),
-    "role-move": mark("role moved {server} -> {other}: {step}"),
+    "role-move": mark("moving the role {server} -> {other}: {step}"),
 }
 FAILURE_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),

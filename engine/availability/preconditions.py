@@ -76,7 +76,7 @@ def _list_group_preconditions(world: World, group: AvailabilityGroup) -> Iterato
         used < failures_max and (group_role is None or group_role[1].way != roles.FAILOVERS_EXHAUSTED),
         build_message("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=group.name),
         about="memory",
-        now=build_message("{used} of {most} used", used=used, most=failures_max),
+        now=build_message("{used} of {most} attempts used", used=used, most=failures_max),
     )
 
 
@@ -141,18 +141,22 @@ def _describe_readiness(
 ) -> LocalizableMessage:
     """Return is_failover_ready of one database as a text, with the reason if it is 0."""
     if (database, target) in group.ready:
-        return build_message("{database} 1", database=database)
+        return build_message("{database}: ready", database=database)
     copy = world.copies.get((target, database))
     if copy is None or (database, target) not in group.joined:
-        return build_message("{database} 0: not joined", database=database)
+        return build_message("{database}: not ready (not joined)", database=database)
     if copy.availability.suspended is not None:
         return build_message(
-            "{database} 0: suspended ({reason})", database=database, reason=copy.availability.suspended.name
+            "{database}: not ready (suspended, {reason})",
+            database=database,
+            reason=copy.availability.suspended.name,
         )
     contact = world.contacts.get((group.guid, group.primary, target))
     if contact is None or not contact.connected:
-        return build_message("{database} 0: DISCONNECTED", database=database)
-    return build_message("{database} 0: {word}", database=database, word=copy.availability.state.name)
+        return build_message("{database}: not ready (DISCONNECTED)", database=database)
+    return build_message(
+        "{database}: not ready ({word})", database=database, word=copy.availability.state.name
+    )
 
 
 def _list_loss_preconditions(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:

@@ -191,7 +191,9 @@ class GroupRole(roles.RoleKind):
         if lacks:
             _fail_without_diagnostics(world, group, server, node)
             return build_message(
-                "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
+                "NT AUTHORITY\\SYSTEM lacks the permission {permission} on {server}",
+                permission=lacks[0],
+                server=server,
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
             replicas.set_replica_state(

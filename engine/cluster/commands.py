@@ -301,7 +301,7 @@ def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, Cl
     require_majority(world, observer)
     found_role = roles.find_role(world, name, observer)
     if found_role is None:
-        raise InputError(build_message("role {name!r} does not exist in a cluster with quorum", name=name))
+        raise InputError(build_message("no cluster with quorum has a role {name!r}", name=name))
     return found_role
 
 
@@ -368,7 +368,9 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
     """
     node, role, resource = _require_resource(world, name, observer)
     if resource.kind == config.AGENT_KIND:
-        raise InputError(build_message("Not simulated: taking only {name} offline", name=resource.name))
+        raise InputError(
+            build_message("Not simulated: taking the single resource {name} offline", name=resource.name)
+        )
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
     stopped_resources = _list_dependents(role, resource)
@@ -405,7 +407,9 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
         started_resource = replace(resource, started=role.state is not ResourceState.ONLINE)
         if config.read_resource_state(world, role, started_resource) is ResourceState.OFFLINE:
             raise InputError(
-                build_message("{node} has no network for {name}", node=role.owner, name=resource.name)
+                build_message(
+                    "{node} has no network for the resource {name}", node=role.owner, name=resource.name
+                )
             )
         _store_resource(world, node, role, started_resource)
     elif role.state is not ResourceState.ONLINE:

@@ -26,7 +26,7 @@ MOVE_CHECK_INTERVAL_S: Final = 0.1
 
 MOVE_STEP_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
-    "role-move": mark("role moved {server} -> {other}: {step}"),
+    "role-move": mark("moving the role {server} -> {other}: {step}"),
 }
 MOVE_FAILURE_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),

@@ -342,7 +342,9 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
     counted_nodes, witness = quorum.count_votes(cluster, known_config, living_nodes, votes)
     known_config = replace(known_config, counted=counted_nodes, witness_counts=witness)
     if not known_config.forced and not quorum.has_majority(known_config, living_nodes, votes):
-        raise InputError(build_message("{cluster} would lose quorum", cluster=cluster.name))
+        raise InputError(
+            build_message("with this change, cluster {cluster} would lose quorum", cluster=cluster.name)
+        )
     config.update_config(world, node, counted=counted_nodes, witness_counts=witness, **changes)
 
 

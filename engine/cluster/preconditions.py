@@ -45,7 +45,7 @@ def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[Failov
         used < failures_max and role.way != roles.FAILOVERS_EXHAUSTED,
         build_message("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=role.name),
         about="memory",
-        now=build_message("{used} of {most} used", used=used, most=failures_max),
+        now=build_message("{used} of {most} attempts used", used=used, most=failures_max),
     )
     broken_resources = [
         resource.name for resource in role.resources if resource.kind == "Physical Disk" and resource.failed
@@ -68,11 +68,11 @@ def _list_node_preconditions(
         not missing,
         build_message("Get-ClusterResource | Get-ClusterOwnerNode"),
         target=name,
-        now=build_message("not an owner of {resources}", resources=", ".join(missing))
+        now=build_message("not a possible owner of {resources}", resources=", ".join(missing))
         if missing
-        else build_message("preferred owner {place}", place=position)
+        else build_message("preferred owner number {place}", place=position)
         if position
-        else build_message("no preferred owner"),
+        else build_message("not a preferred owner"),
     )
     yield FailoverPrecondition(
         build_message("the node is in a cluster with quorum"),
@@ -124,5 +124,5 @@ def _list_loss_preconditions(world: World, node: Node, role: ClusterRole) -> Ite
         not member or (noticed and role.way != "restart" and tried >= restarts_max),
         build_message("cluster log: resource {name}", name=f"SQL Server ({role.name})"),
         about="loss",
-        now=build_message("{used} of {most} used", used=tried, most=restarts_max),
+        now=build_message("{used} of {most} attempts used", used=tried, most=restarts_max),
     )

@@ -59,7 +59,9 @@ def record_exit(world: World, observer: str, node: str) -> None:
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
     cluster_log.write_cluster_log_line(world, observer, "WARN", "NODE", text)
     text = build_message(
-        "{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent)
+        "{node} is quarantined: it left the cluster unexpectedly {n} times within an hour",
+        node=node,
+        n=len(recent),
     )
     world.emit(ClusterData(what="quarantined", node=node), text, server=observer)
 

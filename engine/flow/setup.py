@@ -273,5 +273,5 @@ def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     if batch_rows <= 0.0:
         raise ValueError("a batch must contain at least one row")
     log_kb = rows * BULK_LOAD_ROW_LOG_KB
-    name = build_message("bulk load, batch {n:g}", n=batch_rows)
+    name = build_message("bulk load in batches of {n:g} rows", n=batch_rows)
     return Operation(name, log_kb, BULK_LOAD_ROW_LOG_KB / BULK_LOAD_ROW_S, batch_rows * BULK_LOAD_ROW_LOG_KB)

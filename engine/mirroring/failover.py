@@ -171,7 +171,7 @@ def _find_refusal_reason(world: World, mirror: DatabaseCopy) -> str:
         and record.role_sequence <= mirror.mirroring.role_sequence
     ):
         return build_message(
-            "the principal {server} ran without {other} in the meantime",
+            "the principal {server} already runs without its mirror {other}",
             server=mirror.mirroring.partner or "",
             other=mirror.server,
         )
@@ -261,7 +261,12 @@ def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
 def start_forced_service(world: World, mirror: Key) -> None:
     """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS. The mirror recovers to the end of its log."""
     copy = world.copies[mirror]
-    cancel_failover(world, copy.mirroring.guid, "automatic", build_message("service was forced instead"))
+    cancel_failover(
+        world,
+        copy.mirroring.guid,
+        "automatic",
+        build_message("service was forced before the automatic failover"),
+    )
     since_tick = quorum.get_contact(
         world, copy.mirroring.guid, copy.server, copy.mirroring.partner
     ).since_tick

@@ -69,7 +69,7 @@ def _list_permanent_preconditions(world: World, database: str) -> list[FailoverP
             _describe_column(mirror, "mirroring_witness_state_desc"),
         ),
         FailoverPrecondition(
-            build_message("the principal has not run without the mirror in the meantime"),
+            build_message("the witness has no record that the principal ran without the mirror"),
             record is None or not record.exposed,
             build_message("sys.database_mirroring_witnesses on {server}", server=witness),
         ),

@@ -368,7 +368,9 @@ def _resume_connected_session(world: World, principal: Key, mirror: Key) -> None
         world,
         lead.mirroring.guid,
         "automatic",
-        build_message("{server} reconnected before the decision", server=principal[0]),
+        build_message(
+            "the principal {server} reconnected before the failover was decided", server=principal[0]
+        ),
     )
     if lead.db_state is not DbState.ONLINE:
         redo.start_serving(world, principal, announce=suspended)

@@ -66,8 +66,8 @@ def _describe_verdict(assessment: PlanAssessment) -> PlanFinding:
     if assessment.is_full_suitable:
         if assessment.is_off_suitable:
             text = build_message(
-                "Both levels meet the goals. FULL loses no committed transactions and, with a "
-                "witness, fails over automatically."
+                "Both safety levels meet the goals. FULL loses no committed transactions and, with a witness, "
+                "fails over automatically."
             )
         else:
             text = build_message(
@@ -77,15 +77,17 @@ def _describe_verdict(assessment: PlanAssessment) -> PlanFinding:
         return PlanFinding(topic, FindingSeverity.OK, text)
     if assessment.is_off_suitable and not _requires_no_loss(assessment.goals):
         text = build_message(
-            "Use OFF; FULL does not meet the goals: {why}. With OFF you can only force service, "
-            "and log that the mirror has not hardened is lost.",
+            "Use OFF; FULL does not meet the goals: {why}. With OFF, you can only force service. Log that the "
+            "mirror has not hardened is then lost.",
             why=_format_missed_goal(assessment),
         )
         return PlanFinding(topic, FindingSeverity.WARN, text)
     if _is_queue_growing(assessment):
-        template = mark("Neither level meets the goals: {why}, and OFF cannot keep up. {what}")
+        template = mark("Neither safety level meets the goals: {why}, and OFF cannot keep up. {what}")
     else:
-        template = mark("Neither level meets the goals: {why}, and OFF may lose more than allowed. {what}")
+        template = mark(
+            "Neither safety level meets the goals: {why}, and OFF may lose more than allowed. {what}"
+        )
     return PlanFinding(
         topic,
         FindingSeverity.BAD,
@@ -99,7 +101,9 @@ def _format_missed_goal(assessment: PlanAssessment) -> LocalizableMessage:
     if assessment.full_figures.transactions_per_s < assessment.unmirrored_figures.transactions_per_s * (
         1.0 - allowed
     ):
-        return build_message("FULL costs more than {share} of the throughput", share=format_percent(allowed))
+        return build_message(
+            "FULL reduces the throughput by more than {share}", share=format_percent(allowed)
+        )
     return build_message(
         "FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0)
     )
@@ -142,7 +146,7 @@ def _describe_safety_full(assessment: PlanAssessment) -> PlanFinding:
     text = [
         build_message(
             "{rate} transactions/s and {response} response time, compared with {rate_alone} and "
-            "{response_alone} without mirroring. A commit waits for {wait}.",
+            "{response_alone} without mirroring. Each commit waits {wait}.",
             rate=format_figure(mirrored.transactions_per_s),
             response=format_duration(mirrored.response_s),
             rate_alone=format_figure(unmirrored.transactions_per_s),
@@ -178,8 +182,8 @@ def _describe_safety_off(assessment: PlanAssessment) -> PlanFinding:
     )
     if not _is_queue_growing(assessment):
         text = build_message(
-            "{rate} transactions/s and {response} response time. Commits do not wait, and the "
-            "send queue stays short: about {size} in transit.",
+            "{rate} transactions/s and {response} response time. Commits do not wait. The send queue stays "
+            "short: about {size} of log is in transit.",
             rate=rate,
             response=response,
             size=format_size(off_state.unhardened_kb),
@@ -202,19 +206,19 @@ def _describe_safety_off(assessment: PlanAssessment) -> PlanFinding:
 
 
 def _describe_data_loss(assessment: PlanAssessment) -> Iterator[PlanFinding]:
-    topic = build_message("Lost if the principal fails")
+    topic = build_message("Data loss if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
             topic,
             FindingSeverity.BAD,
-            build_message("All transactions since the last log backup on another server."),
+            build_message("All transactions after the last log backup on another server are lost."),
         )
     elif assessment.plan.safety is SafetyMode.FULL:
         yield PlanFinding(
             topic,
             FindingSeverity.OK,
             build_message(
-                "No committed transactions while SYNCHRONIZED: they are hardened on both servers first."
+                "While SYNCHRONIZED, no committed transactions are lost: both servers harden them first."
             ),
         )
     elif _is_queue_growing(assessment):
@@ -224,20 +228,21 @@ def _describe_data_loss(assessment: PlanAssessment) -> Iterator[PlanFinding]:
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
         has_small_loss = assessment.is_loss_acceptable(kb)
         text = build_message(
-            "About {size} of log: {time} of work or {n} transactions.",
+            "About {size} of log is lost: {time} of work, or {n} transactions.",
             size=format_size(kb),
             time=format_duration(assessment.convert_log_to_seconds(kb)),
             n=transactions,
         )
         if not has_small_loss:
-            text = join_messages(" ", (text, build_message("More than the acceptable loss.")))
+            text = join_messages(" ", (text, build_message("This is more than the acceptable loss.")))
         yield PlanFinding(topic, FindingSeverity.OK if has_small_loss else FindingSeverity.BAD, text)
 
 
 def _describe_growing_data_loss(assessment: PlanAssessment) -> LocalizableMessage:
     growth = assessment.off_figures.send_queue_growth_kb_per_s
     text = build_message(
-        "The whole send queue: {in_a_minute} after a minute, {in_an_hour} after an hour ({time} of work).",
+        "All log that was not sent is lost: {in_a_minute} after a minute, {in_an_hour} after an hour (the work "
+        "of {time}).",
         in_a_minute=format_size(growth * 60.0),
         in_an_hour=format_size(growth * HOUR_S),
         time=format_duration(assessment.convert_log_to_seconds(growth * HOUR_S)),
@@ -254,13 +259,13 @@ def _describe_growing_data_loss(assessment: PlanAssessment) -> LocalizableMessag
 
 CAUSE_TEXTS: Final = {
     FailoverCause.POWER_OFF: mark(
-        "{least} to {most} s if the principal's server fails (automatic, with a witness)"
+        "{least} to {most} s if the principal's server fails (automatic failover, with a witness)"
     ),
     FailoverCause.TIMEOUT: mark(
         "{least} to {most} s if the principal hangs (after the partner timeout of 10 s)"
     ),
     FailoverCause.MANUAL: mark("{least} to {most} s for a manual failover"),
-    FailoverCause.FORCED: mark("{least} to {most} s for forced service, from the command on"),
+    FailoverCause.FORCED: mark("{least} to {most} s for forced service, counted from the command"),
 }
 
 
@@ -288,9 +293,9 @@ def _describe_bottleneck(assessment: PlanAssessment) -> PlanFinding:
     resource, gain = assessment.bottleneck.resource, assessment.bottleneck.gain
     text = RESOURCE_DESCRIPTIONS[resource](assessment)
     if resource is not PlanResource.CLIENTS:
-        template = mark("At twice the capacity, {share} more transactions are possible.")
+        template = mark("Twice the capacity of this bottleneck would allow {share} more transactions.")
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
-            template = mark("At twice the capacity, {share} more log can be sent.")
+            template = mark("With twice the capacity of this bottleneck, {share} more log could be sent.")
         text = join_messages(" ", (text, build_message(template, share=format_percent(gain))))
     return PlanFinding(build_message("Bottleneck"), FindingSeverity.INFO, text)
 
@@ -298,7 +303,9 @@ def _describe_bottleneck(assessment: PlanAssessment) -> PlanFinding:
 def _describe_clients(assessment: PlanAssessment) -> LocalizableMessage:
     if assessment.plan.workload.think_s > 0.0:
         return build_message("No bottleneck: the workload is the limit.")
-    return build_message("No bottleneck in link, disks or CPU: the transactions' own delays limit the rate.")
+    return build_message(
+        "No bottleneck in link, disks or CPU: delays within the transactions limit the rate."
+    )
 
 
 def _describe_round_trip(assessment: PlanAssessment) -> LocalizableMessage:
@@ -308,7 +315,7 @@ def _describe_round_trip(assessment: PlanAssessment) -> LocalizableMessage:
         held_ms = plan.rtt_ms + compute_window_handling_ms(plan.site, setup.stream)
         window_kb = compute_stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         reason = build_message(
-            "at most {size} can be unacknowledged, which limits sending to {rate}/s; the "
+            "at most {size} of log can be sent without acknowledgement. This limits sending to {rate}/s; the "
             "workload writes {other_size}/s.",
             size=format_size(window_kb),
             rate=format_size(limit),
@@ -316,7 +323,9 @@ def _describe_round_trip(assessment: PlanAssessment) -> LocalizableMessage:
         )
     else:
         connections = format_figure(plan.workload.connections * plan.scale)
-        reason = build_message("each of the {n} connections waits this long at every commit.", n=connections)
+        reason = build_message(
+            "each of the {n} connections waits for a round trip at every commit.", n=connections
+        )
     return build_message(
         "The round trip of {figure}: {why}", figure=format_duration(plan.rtt_ms / 1000.0), why=reason
     )
@@ -345,7 +354,7 @@ def _describe_packet_loss(assessment: PlanAssessment) -> LocalizableMessage:
 def _describe_log_disk(assessment: PlanAssessment) -> LocalizableMessage:
     site = assessment.plan.site
     return build_message(
-        "The log disks: one write of up to {size} takes {figure}, on each side.",
+        "The log disks: one write of up to {size} takes {figure} on each server.",
         size=format_size(site.log_block_kb),
         figure=format_duration(site.log_write_ms / 1000.0),
     )
@@ -354,8 +363,8 @@ def _describe_log_disk(assessment: PlanAssessment) -> LocalizableMessage:
 def _describe_acknowledgement(assessment: PlanAssessment) -> LocalizableMessage:
     passed = format_duration(assessment.plan.site.ack_latency_ms / 1000.0)
     return build_message(
-        "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
-        "the waiting commit, plus the network time.",
+        "The mirror's acknowledgement: with this hardware, it takes {figure} from the mirror's disk to the "
+        "waiting commit, plus the network time.",
         figure=passed,
     )
 
@@ -379,14 +388,14 @@ RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[PlanAssessment], Local
 def _describe_safety_limits(assessment: PlanAssessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
     text = build_message(
-        "{figure} is typical for a {network}. If you change only one value, FULL meets the goals {what}, and "
-        "OFF can send all log {why}.",
+        "{figure} is typical for a {network}. If you change only one value, these limits apply. FULL meets the "
+        "goals: {what}. OFF can send all log: {why}.",
         figure=_format_rtt(plan.rtt_ms),
         network=classify_network(plan.rtt_ms),
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
         why=_format_range(limits.off_rtt_ms, limits.off_mbps),
     )
-    return PlanFinding(build_message("Range of each level"), FindingSeverity.INFO, text)
+    return PlanFinding(build_message("Network limits of FULL and OFF"), FindingSeverity.INFO, text)
 
 
 def _format_rtt(ms: float) -> LocalizableMessage:
@@ -395,14 +404,15 @@ def _format_rtt(ms: float) -> LocalizableMessage:
 
 def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessage:
     if rtt_ms is None and mbps is None:
-        return build_message("under no conditions")
+        return build_message("never; neither a shorter round trip nor more bandwidth is enough")
     if rtt_ms is None:
         return build_message(
-            "at no round trip, but at {figure} Mbps or more", figure=format_figure(mbps or 0.0, 2)
+            "only at {figure} Mbps or more; a shorter round trip is not enough",
+            figure=format_figure(mbps or 0.0, 2),
         )
     if mbps is None:
         return build_message(
-            "up to a round trip of {figure}, but at no bandwidth", figure=_format_rtt(rtt_ms)
+            "up to a round trip of {figure}; more bandwidth is not enough", figure=_format_rtt(rtt_ms)
         )
     return build_message(
         "up to a round trip of {figure}, or at {other_figure} Mbps or more",
@@ -418,22 +428,22 @@ def _describe_compression(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)
     if compute_wire_ratio(plan.compression_ratio, plan.version) < 1.0:
         text = build_message(
-            "The session can send {size}/s of log, {n} times the uncompressed rate, but uses "
-            "more CPU on both sides.",
+            "The session can send {size}/s of log, {n} times the uncompressed rate, but uses more CPU on both "
+            "servers.",
             size=format_size(compute_send_limit_kb_per_s(setup)),
             n=format_figure(1.0 / plan.compression_ratio, 2),
         )
         yield PlanFinding(build_message("Compression"), FindingSeverity.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
-        text = build_message("The log stream is compressed from SQL Server 2008 on.")
+        text = build_message("SQL Server 2008 and later compress the log stream.")
         yield PlanFinding(build_message("Compression"), FindingSeverity.INFO, text)
     elif hurts and compute_wire_ratio(ratio, plan.version) < 1.0:
         improved_setups = compute_steady_states(
             (build_plan_setup(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
         )[0]
         text = build_message(
-            "If the stream compresses to {share}, FULL reaches {n} transactions/s and {figure} "
-            "response time.",
+            "If the log stream is compressed to {share} of its size, FULL reaches {n} transactions/s and "
+            "{figure} response time.",
             share=format_percent(ratio),
             n=format_figure(improved_setups.transactions_per_s),
             figure=format_duration(improved_setups.response_s),
@@ -448,8 +458,8 @@ def _describe_redo(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     growth = assessment.chosen_figures.redo_queue_growth_kb_per_s
     if growth > 0.0:
         text = build_message(
-            "The mirror redoes only {size}/s of the received log: its redo queue grows by "
-            "{other_size}/s, and a failover must wait for all of it.",
+            "The mirror redoes only {size}/s of the received log. Its redo queue grows by {other_size}/s, and "
+            "a failover must wait until all of it is redone.",
             size=format_size(assessment.chosen_figures.redo_kb_per_s),
             other_size=format_size(growth),
         )
@@ -464,22 +474,23 @@ def _describe_backlog(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     if backlog.send_s == INFINITE_S:
         tone = FindingSeverity.BAD
         template = mark(
-            "A pause of {figure} leaves {size} of unsent log. Under this load the mirror never catches up."
+            "Suspending the session for {figure} leaves {size} of unsent log. Under this load, the mirror "
+            "never catches up."
         )
     elif backlog.redo_s == INFINITE_S:
         template = mark(
-            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load, but "
-            "redo never completes."
+            "Suspending the session for {figure} leaves {size} of unsent log. Sending it takes {other_figure} "
+            "under load, but redo never completes."
         )
     elif backlog.redo_s > 1.05 * backlog.send_s:
         template = mark(
-            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load, and "
-            "redo takes {wait} in total."
+            "Suspending the session for {figure} leaves {size} of unsent log. Sending it takes {other_figure} "
+            "under load, and redo takes {wait} in total."
         )
     else:
         template = mark(
-            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load. The "
-            "mirror redoes the log as it arrives."
+            "Suspending the session for {figure} leaves {size} of unsent log. Sending it takes {other_figure} "
+            "under load. The mirror redoes the log as it arrives."
         )
     text = build_message(
         template,

@@ -96,7 +96,7 @@ def build_custom_workload(
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
         raise ValueError(
             build_message(
-                "connections, log and transactions must be above zero; think time must not be negative"
+                "connections, log and transactions must be above 0; the think time must be 0 or more"
             )
         )
     response_s = connections / transactions_per_s - think_s
@@ -115,8 +115,8 @@ def build_custom_workload(
     if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
         raise ValueError(
             build_message(
-                "{n:g} connections with {think_s:g} s think time reach at most {most:.3g} "
-                "transactions/s here, not {wanted:g}",
+                "{n:g} connections with {think_s:g} s think time reach at most {most:.3g} transactions/s in "
+                "this plan, not {wanted:g}",
                 n=connections,
                 think_s=think_s,
                 most=fastest,

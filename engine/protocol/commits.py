@@ -178,5 +178,5 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     known_kb, committed_kb = max(remaining_kb, copy.written_off_kb), streams.get_committed_kb(world, copy)
     number = count_transactions(world, copy, known_kb, committed_kb)
     if number:
-        message = build_message("all remaining copies: only {server} had them", server=copy.server)
+        message = build_message("all remaining copies (only {server} had them)", server=copy.server)
         record_lost_commits(world, copy.database, copy.server, number, committed_kb - known_kb, message)

@@ -42,7 +42,8 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     if letter == SYSTEM_DRIVE:
         raise InputError(
             build_message(
-                "{server} cannot run without drive {drive}: (to stop the server, use power-off)",
+                "drive {drive}: cannot fail, because {server} needs it to run. To stop the server, use "
+                "power-off.",
                 server=server,
                 drive=letter,
             )

@@ -66,7 +66,7 @@ def power_on(world: World, name: str) -> None:
     if computer.powered:
         return
     world.update_computer(computer.name, powered=True)
-    _emit_announcement(world, name, build_message("power on, booting"))
+    _emit_announcement(world, name, build_message("powered on; Windows is booting"))
     boot = to_ticks(world.settings.boot_s)
     for server in local:
         world.update_instance(server, service=Service.STOPPED)
@@ -156,14 +156,14 @@ def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         _switch_off(world, state.computer)
         world.update_instance(server, start_wanted=False)
-        _emit_announcement(world, server, build_message("server is shut down"))
+        _emit_announcement(world, server, build_message("the server is shut down"))
         network.schedule_detections(world)
 
 
 def on_computer_off(world: World, computer: str) -> None:
     """Power off a computer without instances of its own after its shutdown (timer handler)."""
     if world.computers[computer].shutting_down:
-        _end_power(world, computer, build_message("server is shut down"))
+        _end_power(world, computer, build_message("the server is shut down"))
 
 
 def is_boot_pending(world: World, server: str) -> bool:

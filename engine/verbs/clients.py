@@ -192,12 +192,14 @@ def _configure_application(world: World, input_: Input) -> None:
         keyword, _, value = (word.strip() for word in part.partition("="))
         setting = CLIENT_SETTINGS.get(keyword.lower())
         if setting is None:
-            problem = build_message("an application has no setting {name!r}", name=keyword)
+            problem = build_message("an application does not have a setting named {name!r}", name=keyword)
             raise InputError(append_existing_names(problem, sorted(CLIENT_SETTINGS)))
         try:
             changes[setting[0]] = setting[1](value)
         except ValueError:
-            raise InputError(build_message("{name} cannot be {value!r}", name=keyword, value=value)) from None
+            raise InputError(
+                build_message("the setting {name} cannot have the value {value!r}", name=keyword, value=value)
+            ) from None
     spelled = {server_name.lower(): server_name for server_name in (*world.instances, *world.listeners)}
     for field in ("data_source", "failover_partner"):
         new_value = changes.get(field)

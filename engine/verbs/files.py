@@ -75,7 +75,7 @@ def _move_file(world: World, server: str, paths: str) -> None:
     path_match = _TWO_PATHS_PATTERN.fullmatch(paths)
     if path_match is None:
         raise InputError(
-            build_message("two paths are needed on the same server: the old path and the new path")
+            build_message("a copy on the same server needs two paths: the old path and the new path")
         )
     path, target = files.find_path_spelling(world, server, path_match[1]), path_match[2]
     backup, database_file = world.files.get((server, path)), volumes.find_file_at(world, server, path)
@@ -128,7 +128,9 @@ def _on_file_moved(
     elif content is not None:
         world.files[server, path] = content
     world.emit(
-        ChoreData(path=path), build_message("{path} is on {server}", path=path, server=server), server=server
+        ChoreData(path=path),
+        build_message("the file {path} is now on {server}", path=path, server=server),
+        server=server,
     )
 
 
@@ -151,7 +153,11 @@ def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile
         )
         return
     world.files[b, path] = content
-    world.emit(ChoreData(path=path), build_message("{path} is on {server}", path=path, server=b), server=b)
+    world.emit(
+        ChoreData(path=path),
+        build_message("the file {path} is now on {server}", path=path, server=b),
+        server=b,
+    )
 
 
 def _delete_file(world: World, input_: Input) -> None:

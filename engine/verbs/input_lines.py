@@ -160,7 +160,7 @@ def _check_number(verb: Verb, name: str, option_text: str, value: str, bounds: t
     if not minimum <= number <= maximum:  # also rejects NaN
         raise InputError(
             build_message(
-                "{verb}: {option} must be {least:g} to {most:g}",
+                "{verb}: {option} must be between {least:g} and {most:g}",
                 verb=verb.name,
                 option=option_text,
                 least=minimum,
@@ -254,7 +254,9 @@ def _parse_time(token: str, previous_tick: int) -> int:
     )
     if not 0 <= tick <= RUN_TIME_MAX_S * TICKS_PER_S:
         raise InputError(
-            build_message("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=RUN_TIME_MAX_S)
+            build_message(
+                "the time {word} must be between 0 and {most:,.0f} seconds", word=token, most=RUN_TIME_MAX_S
+            )
         )
     return tick
 

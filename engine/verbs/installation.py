@@ -58,7 +58,9 @@ def _upgrade_instance(world: World, input_: Input) -> None:
             )
         )
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
-        raise InputError(build_message("{server} cannot be upgraded now", server=server))
+        raise InputError(
+            build_message("{server} cannot be upgraded while it is off, starting or stopping", server=server)
+        )
     is_same = (version, edition) == (state.version, state.edition)
     seconds = SERVICE_PACK_S if is_same else VERSION_UPGRADE_S
     if is_same:

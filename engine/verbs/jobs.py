@@ -102,7 +102,7 @@ def _transfer_logins(world: World, input_: Input) -> None:
     text = build_message("logins transferred from {server}: {n}", n=len(new_logins), server=a)
     if other_sid:
         names = ", ".join(other_sid)
-        text = build_message("{what}; not changed because the SID differs: {names}", what=text, names=names)
+        text = build_message("{what}; not changed, because the SID differs: {names}", what=text, names=names)
     world.emit(ChoreData(logins=[login.name for login in new_logins]), text, server=b)
     network.schedule_detections(world)
 

@@ -120,7 +120,7 @@ def _is_link_changed(world: World, args: Args) -> bool:
 DEGRADE_VARIANTS: Final = (
     (mark("Round trip 50 ms"), "rtt_ms=50"),
     (mark("Round trip 200 ms"), "rtt_ms=200"),
-    (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
+    (mark("Bandwidth 10 Mbps"), "bandwidth_mbps=10"),
     (mark("Packet loss 1%"), "loss=0.01"),
 )
 

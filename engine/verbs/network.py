@@ -74,7 +74,7 @@ def _get_certificate_name(server: Instance, input_: Input) -> str:
     certificate = security.find_endpoint_certificate(server)
     found_certificate = security.find_certificate(server, input_.args[1]) if input_.args[1:] else certificate
     if found_certificate is None:
-        problem = build_message("this certificate does not exist on {server}", server=server.name)
+        problem = build_message("{server} does not have this certificate", server=server.name)
         raise InputError(append_existing_names(problem, (c.name for c in server.certificates)))
     return found_certificate.name
 

@@ -285,7 +285,7 @@ def list_other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 def describe_pending_effect(world: World, fault: Fault) -> str:
     """Return the text for a fault that has not taken effect yet."""
-    return build_message("takes effect at the next write or packet")
+    return build_message("the fault takes effect at the next disk write or network packet")
 
 
 def describe_loss(world: World, fault: Fault, link: bool) -> str:
@@ -304,7 +304,7 @@ def describe_loss(world: World, fault: Fault, link: bool) -> str:
     ]
     if keys:
         _, server, peer = min(keys)
-        return build_message("{server} has lost {other}", server=server, other=peer)
+        return build_message("{server} has lost its connection to {other}", server=server, other=peer)
     for client in world.clients.values():
         if _is_affected(client, fault, names, link):
             return build_message("{client} has lost its connections", client=client.name)

@@ -39,7 +39,7 @@ def check_clusters(scenario: Scenario, collector: ProblemCollector, check_name: 
             check_name(collector, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
             message = build_message(
-                "{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes)
+                "{n} subnets are listed for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes)
             )
             collector.add_problem(("cluster", i, "subnets"), message, build_message("one subnet per node"), 0)
         if cluster.witness_kind == "file share":
@@ -89,7 +89,7 @@ def _check_group(
         if server is not None and replica.server not in used:
             problem = build_message("{server} is not a node of a cluster", server=replica.server)
             collector.add_problem(
-                (*replica_path, "server"), problem, build_message("a node of a [[cluster]]"), 0
+                (*replica_path, "server"), problem, build_message("a node of a [[cluster]] table"), 0
             )
         if server is not None and server.version < 2012:
             problem = build_message("availability groups need SQL Server 2012 or later")
@@ -150,7 +150,7 @@ def _check_editions(
             )
             if is_too_old:
                 problem = build_message(
-                    "Standard edition supports availability groups from SQL Server 2016 on"
+                    "Standard edition supports availability groups only in SQL Server 2016 and later"
                 )
             collector.add_problem((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":

@@ -134,7 +134,7 @@ def parse_status(text: str, names: ConditionNames) -> Condition:
         ):
             raise ConditionError(
                 1,
-                build_message("this is not a simple fact"),
+                build_message("only one simple fact is allowed here"),
                 build_message("a fact such as `Sales serves on SERVER_B`"),
             )
     return condition
@@ -355,7 +355,7 @@ class _ConditionTranslator:
             raise ConditionError(
                 _find_column(text),
                 build_message("the text is empty"),
-                build_message("a part of a T-SQL statement in quotes"),
+                build_message("part of a T-SQL statement, in quotes"),
             )
         server = self._name(location, "server") if location is not None else None
         ran = str(result_word).lower() == "ran"
@@ -391,14 +391,14 @@ class _ConditionTranslator:
             if argument is not None:
                 raise ConditionError(
                     _find_column(argument),
-                    build_message("{word} does not accept a name", word=str(word)),
+                    build_message("{word} must not be followed by a name", word=str(word)),
                     f"{word}()",
                 )
             return _Operand(quantity, "")
         if argument is None:
             raise ConditionError(
                 _find_column(word),
-                build_message("{word} needs a name", word=str(word)),
+                build_message("{word} must be followed by a name", word=str(word)),
                 f"{word}({quantity.object_kind})",
             )
         return _Operand(quantity, self._name(argument, quantity.object_kind))
@@ -535,7 +535,7 @@ def _suggest_choice(typed_name: str, candidates: list[str]) -> str:
     return (
         build_message("one of {names}", names=", ".join(candidates))
         if candidates
-        else build_message("no name, because this scenario has none")
+        else build_message("no name: the scenario defines nothing of this kind")
     )
 
 

@@ -54,14 +54,14 @@ def find_exceeded_limit(text: str) -> tuple[int, str, str] | None:
     if len(text) > FILE_CHARACTERS_MAX:
         return (
             0,
-            build_message("the file has {n} characters", n=len(text)),
+            build_message("the file is too long: {n} characters", n=len(text)),
             build_message("at most {n}", n=FILE_CHARACTERS_MAX),
         )
     depth = dots = parts = 0
     for piece in _TOML_TOKEN_PATTERN.finditer(text):
         if piece["word"] is not None:
             if len(piece["word"]) > UNQUOTED_CHARACTERS_MAX:
-                message = build_message("a name or number has {n} characters", n=len(piece["word"]))
+                message = build_message("a name or number is too long: {n} characters", n=len(piece["word"]))
                 return piece.start(), message, build_message("at most {n}", n=UNQUOTED_CHARACTERS_MAX)
             continue
         sign = piece["sign"]
@@ -83,7 +83,7 @@ def find_exceeded_limit(text: str) -> tuple[int, str, str] | None:
             return (
                 piece.start(),
                 build_message("lists or tables are nested too deeply"),
-                build_message("at most {n} levels", n=NESTING_DEPTH_MAX),
+                build_message("at most {n} levels of nesting", n=NESTING_DEPTH_MAX),
             )
         if parts > FILE_ENTRIES_MAX:
             return (

@@ -67,13 +67,15 @@ def _run_static_checks(scenario: Scenario, file: str) -> tuple[list[FileProblem]
     except InputError as problem:
         finder.add_problem(
             ("before", 0),
-            build_message("a line cannot be executed: {problem}", problem=str(problem)),
-            build_message("lines that can be executed"),
+            build_message("an input line cannot be executed: {problem}", problem=str(problem)),
+            build_message("input lines that can be executed"),
         )
         return finder.problems, False
     for text in refused:
         finder.add_problem(
-            ("before", 0), text, build_message("only lines that take effect immediately and without an error")
+            ("before", 0),
+            text,
+            build_message("only input lines that take effect immediately and without an error"),
         )
     _check_reconnections(world, finder)
     _check_times_after_end(scenario, finder)
@@ -81,7 +83,11 @@ def _run_static_checks(scenario: Scenario, file: str) -> tuple[list[FileProblem]
         _check_variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
-        finder.add_problem((), build_message("the goals earn no points"), build_message("[[rubric]] tables"))
+        finder.add_problem(
+            (),
+            build_message("no goal earns points, because the scenario has no rubric"),
+            build_message("[[rubric]] tables"),
+        )
     return finder.problems, playable
 
 
@@ -95,7 +101,9 @@ def _check_reconnections(world: World, collector: ProblemCollector) -> None:
                 "{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer
             )
             collector.add_problem(
-                ("before",), problem, build_message("a login with CONNECT on the endpoint for each account")
+                ("before",),
+                problem,
+                build_message("for each service account, a login with CONNECT permission on the endpoint"),
             )
 
 
@@ -129,7 +137,9 @@ def _check_texts(scenario: Scenario, collector: ProblemCollector) -> None:
     _check_costless_mistakes(scenario, collector)
     for path, prompt in run_scenario.find_placeholders(tomllib.loads(scenario.text)):
         collector.add_problem(
-            path, build_message("placeholder text: {said}", said=prompt), build_message("your own text")
+            path,
+            build_message("a placeholder text was not replaced: {said}", said=prompt),
+            build_message("your own text instead of the placeholder"),
         )
 
 
@@ -148,7 +158,7 @@ def _check_times_after_end(scenario: Scenario, collector: ProblemCollector) -> N
     ]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            message = build_message("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
+            message = build_message("the time is after the end of the drill ({t_s:g} s)", t_s=scenario.length)
             collector.add_problem(path, message, build_message("an earlier time, or a longer drill"), 0)
 
 
@@ -159,7 +169,10 @@ def _check_skills(scenario: Scenario, collector: ProblemCollector) -> None:
         path: KeyPath = ("skills", number)
         if key in scenario.skills[:number]:
             collector.add_problem(
-                path, build_message("{name!r} is listed twice", name=key), build_message("each skill once"), 0
+                path,
+                build_message("{name!r} is listed twice", name=key),
+                build_message("each skill only once"),
+                0,
             )
         elif key not in load_skills_by_key() and path not in to_write:
             matches = difflib.get_close_matches(key, load_skills_by_key(), 1, cutoff=0.5)
@@ -219,14 +232,14 @@ def _check_costless_mistakes(scenario: Scenario, collector: ProblemCollector) ->
             if price.price == 0.0:
                 collector.add_problem(
                     ("rubric", index, "price", number, "price"),
-                    build_message("this action has no deduction"),
-                    build_message("a deduction above 0, or none"),
+                    build_message("the deduction for this action is 0 points"),
+                    build_message("a deduction above 0, or no entry for this action"),
                 )
     costly = any(isinstance(rule, ForbiddenRule) and rule.points > 0.0 for rule in scenario.rubric)
     if scenario.scored and scenario.forbidden and not costly:
         collector.add_problem(
             ("forbidden", 0),
-            build_message("a forbidden state costs no points"),
+            build_message("reaching a forbidden state costs no points"),
             build_message('a [[rubric]] table of kind "forbidden" with points'),
         )
 
@@ -241,11 +254,11 @@ def _check_variants(scenario: Scenario, collector: ProblemCollector) -> None:
         except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first_problem = problems.problems[0]
-            expected = first_problem.expected or build_message("values that are valid together")
+            expected = first_problem.expected or build_message("values that are valid in every combination")
             collector.add_problem(
                 ("variants",),
                 build_message(
-                    "with {picks}: {path}: {problem}",
+                    "with the values {picks}: {path}: {problem}",
                     picks=with_these,
                     path=first_problem.where,
                     problem=first_problem.text,
@@ -256,7 +269,9 @@ def _check_variants(scenario: Scenario, collector: ProblemCollector) -> None:
 
 
 def _report_goal_reached_at_start(number: int, collector: ProblemCollector) -> None:
-    expected = build_message("after = the time of the failure, or a condition that is not met at the start")
+    expected = build_message(
+        "`after` set to the time of the failure, or a condition that is not met at the start"
+    )
     collector.add_problem(
         ("goal", number, "when"), build_message("the goal is met before anything happens"), expected, 0
     )
@@ -273,7 +288,9 @@ def _check_solution(scenario: Scenario, seed: int, collector: ProblemCollector, 
     except InputError as problem:
         collector.add_problem(
             ("solution", 0),
-            build_message("a step cannot be executed: {problem}", problem=str(problem)),
+            build_message(
+                "a step of the reference solution cannot be executed: {problem}", problem=str(problem)
+            ),
             build_message("steps that can be executed"),
         )
         return
@@ -284,7 +301,7 @@ def _check_solution(scenario: Scenario, seed: int, collector: ProblemCollector, 
             line=act.line_without_time,
         )
         expected = build_message(
-            "a step after the symptom, or early = the reason why the brief asks for this action"
+            "a step after the symptom, or `early` with the reason why the brief asks for this action"
         )
         collector.add_problem(("solution", 0), finding, expected)
     score = drill.compute_score()
@@ -298,14 +315,14 @@ def _check_solution(scenario: Scenario, seed: int, collector: ProblemCollector, 
                 why=item.reason,
             )
             collector.add_problem(
-                ("solution", 0), finding, build_message("steps and answers without a deduction")
+                ("solution", 0), finding, build_message("steps and answers that lose no points")
             )
     if score.total < SOLUTION_POINTS_MIN:
         missing_points = join_messages(
             "; ",
             (
                 build_message(
-                    "{rule} {points:g} of {max:g} ({why})",
+                    "{rule}: {points:g} of {max:g} points ({why})",
                     rule=i.name,
                     points=i.points,
                     max=i.max,
@@ -322,7 +339,7 @@ def _check_solution(scenario: Scenario, seed: int, collector: ProblemCollector, 
             missing=missing_points,
         )
         collector.add_problem(
-            ("solution", 0), finding, build_message("{points:g} or more", points=SOLUTION_POINTS_MIN)
+            ("solution", 0), finding, build_message("{points:g} points or more", points=SOLUTION_POINTS_MIN)
         )
 
 
@@ -341,7 +358,7 @@ def _check_idle_run(scenario: Scenario, seed: int, collector: ProblemCollector, 
             ("goal", 0),
             message,
             build_message(
-                "less than {points:g}: give weight only to goals that need an action",
+                "fewer than {points:g} points: give weight only to goals that need an action",
                 points=IDLE_POINTS_MAX,
             ),
         )

@@ -316,7 +316,7 @@ PATTERNS: Final = {
     "[A-Za-z_]": build_message("a name such as SERVER_A (letters, digits, _ $ -, at most 30 characters)"),
     "[a-z0-9]": build_message("a name such as back-in-service (lowercase letters, digits, - and _)"),
     r"(\.\d{1,3}){2}": build_message(
-        "the first three numbers of its addresses, such as {word}", word="10.0.1"
+        "the first three numbers of the addresses in the subnet, such as {word}", word="10.0.1"
     ),
     r"(\.\d{1,3}){3}": build_message("an address such as {word}", word="10.0.1.50"),
     r"\d{4}-": build_message("a time such as {word}", word="2005-10-22T12:00:00"),

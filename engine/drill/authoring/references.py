@@ -91,13 +91,13 @@ def _check_name(
     elif names:
         expected = build_message("one of {names}", names=", ".join(names))
     else:
-        expected = build_message("a {thing}; this scenario has none", thing=kind)
+        expected = build_message("a {thing}, but this scenario has none", thing=kind)
     collector.add_problem(path, build_message(UNKNOWN_NAME_TEXTS[kind], name=name), expected, 0)
     return False
 
 
 UNKNOWN_NAME_TEXTS: Final = {
-    "site": mark("there is no site {name!r}"),
+    "site": mark("there is no hardware named {name!r}"),
     "server": mark("there is no server {name!r}"),
     "server or listener": mark("server or listener {name!r} does not exist"),
     "node": mark("there is no node {name!r}"),
@@ -173,15 +173,15 @@ def _check_servers(scenario: Scenario, collector: ProblemCollector) -> None:
         if len(server_pair) < 2:
             collector.add_problem(
                 ("link", i, "ends"),
-                build_message("both ends are identical"),
-                build_message("two different ends"),
+                build_message("both ends of the link are identical"),
+                build_message("two different ends of the link"),
                 0,
             )
         if server_pair in pairs:
             collector.add_problem(
                 ("link", i, "ends"),
                 build_message("this link is listed twice"),
-                build_message("each pair only once"),
+                build_message("each pair of ends only once"),
                 0,
             )
         pairs.add(server_pair)
@@ -217,7 +217,7 @@ def _check_databases(scenario: Scenario, collector: ProblemCollector, names: Con
         if session is None and database.server in database.restored_on:
             collector.add_problem(
                 (*path, "restored_on"),
-                build_message("{server} already has the original database", server=database.server),
+                build_message("{server} already hosts the original of this database", server=database.server),
                 build_message("other servers"),
                 0,
             )
@@ -225,13 +225,14 @@ def _check_databases(scenario: Scenario, collector: ProblemCollector, names: Con
             collector.add_problem(
                 path,
                 build_message("{database} has no server", database=database.name),
-                build_message("server = …, a [[session]] or an [[availability_group]]"),
+                build_message("a `server` key, a [[session]] or an [[availability_group]]"),
             )
         if session is not None and database.server not in (None, session.principal):
             collector.add_problem(
                 (*path, "server"),
                 build_message(
-                    "the session of this database has the principal {server}", server=session.principal
+                    "the principal of this database's session is another server: {server}",
+                    server=session.principal,
                 ),
                 build_message("no server"),
                 0,
@@ -244,7 +245,9 @@ def _check_databases(scenario: Scenario, collector: ProblemCollector, names: Con
                 0,
             )
         if database.log_size_mb > database.log_max_mb:
-            expected = build_message("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
+            expected = build_message(
+                "at least the value of log_size_mb ({size_mb:g})", size_mb=database.log_size_mb
+            )
             collector.add_problem(
                 (*path, "log_max_mb"), build_message("the log is larger than its maximum size"), expected, 0
             )
@@ -313,13 +316,13 @@ def _check_team(scenario: Scenario, collector: ProblemCollector, names: Conditio
         if role.key is None:
             if role.servers or role.sees or role.does:
                 collector.add_problem(
-                    path, build_message("a role without a key cannot be played"), 'key = "..."'
+                    path, build_message("a role without a `key` cannot be played by a person"), 'key = "..."'
                 )
             continue
         if role.key in role_keys:
             collector.add_problem(
                 (*path, "key"),
-                build_message("{name!r} exists twice", name=role.key),
+                build_message("the role key {name!r} is used twice", name=role.key),
                 build_message("another name"),
                 0,
             )
@@ -337,7 +340,7 @@ def _check_team(scenario: Scenario, collector: ProblemCollector, names: Conditio
             if understood.command_text != line:
                 collector.add_problem(
                     (*path, "does", j),
-                    build_message("the spelling of this line differs"),
+                    build_message("the input line is not in its standard spelling"),
                     understood.command_text,
                     0,
                 )
@@ -345,7 +348,7 @@ def _check_team(scenario: Scenario, collector: ProblemCollector, names: Conditio
         collector.add_problem(
             ("role",),
             build_message("the team has only one role"),
-            build_message("at least two roles with a key, or none"),
+            build_message("at least two roles with a `key`, or none"),
         )
 
 
@@ -365,8 +368,8 @@ def _check_input_role(
     if must_speak_as and input_.verb in MESSAGE_HANDLERS and not input_.by:
         collector.add_problem(
             path,
-            build_message("the line names no role"),
-            build_message("a role before the line, such as @{name}", name="dba"),
+            build_message("the input line does not name a role"),
+            build_message("the key of a role before the input line, such as @{name}", name="dba"),
             0,
         )
 
@@ -409,8 +412,8 @@ def _check_input_lines(scenario: Scenario, collector: ProblemCollector) -> None:
         if len(inputs) > 1:
             collector.add_problem(
                 ("solution", i, "do"),
-                build_message("more than one line"),
-                build_message("one line per [[solution]]"),
+                build_message("the solution step contains more than one input line"),
+                build_message("one input line per [[solution]] table"),
                 0,
             )
         for item in inputs[:1]:
@@ -434,23 +437,25 @@ def _check_single_trigger(
     given_keys = [key for key in keys if getattr(part, key) is not None]
     if len(given_keys) != 1:
         message = (
-            build_message("the entry contains {names}", names=" and ".join(given_keys))
+            build_message(
+                "the entry contains {names}, but only one is allowed", names=" and ".join(given_keys)
+            )
             if given_keys
-            else build_message("the time is missing")
+            else build_message("the entry has neither a time nor a condition")
         )
         collector.add_problem(path, message, build_message("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
         collector.add_problem(
             (*path, "after"),
-            build_message("after needs a condition"),
-            build_message("when = …, or at instead of after"),
+            build_message("`after` needs a condition in `when`"),
+            build_message("`when`, or `at` instead of `after`"),
             0,
         )
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
         collector.add_problem(
             (*path, "between"),
             build_message("the time window is empty"),
-            build_message("an earlier and a later time"),
+            build_message("first an earlier time, then a later time"),
             0,
         )
 
@@ -504,9 +509,12 @@ def _list_conditions(scenario: Scenario) -> Iterable[tuple[KeyPath, str]]:
 def _check_goals(scenario: Scenario, collector: ProblemCollector) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
-            expected = build_message("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
+            expected = build_message("at least `after` + `hold` ({t_s:g} s)", t_s=goal.after + goal.hold)
             collector.add_problem(
-                ("goal", i, "within"), build_message("the goal cannot be met in this time"), expected, 0
+                ("goal", i, "within"),
+                build_message("the goal cannot be met before its deadline"),
+                expected,
+                0,
             )
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
             collector.add_problem(
@@ -535,8 +543,8 @@ def _check_inquiries(scenario: Scenario, collector: ProblemCollector) -> None:
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
                 collector.add_problem(
                     (*path, "at"),
-                    build_message("the drill has ended by then"),
-                    build_message("before {t_s:g} s", t_s=scenario.length),
+                    build_message("the question comes after the end of the drill"),
+                    build_message("a time before {t_s:g} s", t_s=scenario.length),
                     0,
                 )
             if isinstance(inquiry, Question):
@@ -544,7 +552,7 @@ def _check_inquiries(scenario: Scenario, collector: ProblemCollector) -> None:
         if inquiries and scenario.scored and kind not in kinds:
             collector.add_problem(
                 (table, 0),
-                build_message("this earns no points"),
+                build_message("correct answers to these questions earn no points"),
                 build_message('a rule of kind "{kind}"', kind=kind),
             )
         if kind in kinds and not inquiries:
@@ -578,7 +586,7 @@ def _check_rubric(scenario: Scenario, collector: ProblemCollector, names: Condit
             if rule.target >= rule.limit:
                 collector.add_problem(
                     ("rubric", i, "limit"),
-                    build_message("the limit is not above the target"),
+                    build_message("`limit` is not above `target`"),
                     f"> {rule.target:g}",
                     0,
                 )
@@ -590,14 +598,18 @@ def _check_rubric(scenario: Scenario, collector: ProblemCollector, names: Condit
             )
     total = arithmetic.add_in_order(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
-        collector.add_problem(("rubric",), build_message("the points total {points:g}", points=total), "100")
+        collector.add_problem(
+            ("rubric",), build_message("the points of all rules total {points:g}", points=total), "100"
+        )
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
         collector.add_problem(
             ("rubric",),
-            build_message("a score needs goals"),
+            build_message("a scored drill needs goals"),
             build_message('one rule of kind "goals" and at least one [[goal]]'),
         )
     if scenario.length is None:
         collector.add_problem(
-            (), build_message("a scored drill must end"), build_message('a length such as length = "15min"')
+            (),
+            build_message("a scored drill needs a time limit"),
+            build_message('a time limit such as length = "15min"'),
         )

@@ -28,13 +28,13 @@ from engine.verbs import REMARK_VERBS, VERBS
 PLACEHOLDER_PREFIX: Final = "TO WRITE: "
 """Prefix of each placeholder text, which the author must replace."""
 
-SUMMARY: Final = build_message("one sentence: the situation and the task")
-BRIEF: Final = build_message("the learner's role, the risk and the task; do not name the coming fault")
+SUMMARY: Final = build_message("one sentence about the situation and the task")
+BRIEF: Final = build_message("the learner's role, the risk and the task; do not reveal the fault")
 FACILITATOR: Final = build_message("questions for the class, and frequent mistakes")
-LOOK: Final = build_message("where to look")
-MEANS: Final = build_message("the finding there and its meaning")
-TYPE: Final = build_message("what to type")
-BETTER: Final = build_message("advice for the full points")
+LOOK: Final = build_message("the place to look at, such as a view or a log")
+MEANS: Final = build_message("the symptom in this place and its meaning")
+TYPE: Final = build_message("the input line to type")
+BETTER: Final = build_message("advice on how to earn full points")
 PLACEHOLDERS: Final[dict[str, str]] = {
     text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
 }
@@ -115,7 +115,7 @@ def build_scenario_text(drill: Drill, name: str) -> str:
     actions = [item for item in journal if not _is_timeline_input(item) and item.verb not in OMITTED_VERBS]
     if not actions:
         raise ScenarioRecordingError(
-            build_message("This run contains no repair. A drill needs an action that makes a difference.")
+            build_message("This run contains no repair. A drill needs an action that changes the result.")
         )
     last_s = max(item.tick for item in (*story, *actions)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + END_MARGIN_S)

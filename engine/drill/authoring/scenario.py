@@ -50,8 +50,12 @@ def load_scenario(
     finder = ProblemCollector(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
-        expected = build_message("{name!r} (the file name), or no name", name=stem)
-        finder.add_problem(("name",), build_message("the name is {name}", name=repr(data["name"])), expected)
+        expected = build_message("the file name {name!r}, or no name", name=stem)
+        finder.add_problem(
+            ("name",),
+            build_message("the name {name} differs from the file name", name=repr(data["name"])),
+            expected,
+        )
     if data.get(variants.VARIANTS_KEY):
         for path, found_text, wanted in variants.find_pool_problems(data):
             finder.add_problem(path, found_text, wanted)
@@ -80,7 +84,7 @@ def load_scenario(
         finder.add_problem(
             ("database",),
             build_message("the scenario has {n} databases", n=total),
-            build_message("at most {n} in total", n=limits.DATABASES_MAX),
+            build_message("at most {n} in the whole scenario", n=limits.DATABASES_MAX),
         )
         finder.raise_problems()
     check_references(scenario, finder)
@@ -123,7 +127,9 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
             line,
             column,
             "",
-            build_message("not TOML: {said}", said=_ERROR_POSITION_PATTERN.sub("", message)),
+            build_message(
+                "the file is not valid TOML: {said}", said=_ERROR_POSITION_PATTERN.sub("", message)
+            ),
         )
         raise ScenarioError([problem]) from None
 

@@ -116,8 +116,8 @@ def find_pool_problems(data: Mapping[str, object]) -> list[VariantProblem]:
         return [
             (
                 (VARIANTS_KEY,),
-                build_message("not a table"),
-                build_message("[variants] with pools such as size = [10, 20]"),
+                build_message("[variants] is not a table"),
+                build_message("a [variants] table with pools, such as size = [10, 20]"),
             )
         ]
     problems = [problem for name, pool in variants.items() for problem in _find_pool_problems(name, pool)]
@@ -126,7 +126,7 @@ def find_pool_problems(data: Mapping[str, object]) -> list[VariantProblem]:
         problems.append(
             (
                 (VARIANTS_KEY,),
-                build_message("pool {name!r} exists twice", name=name),
+                build_message("two pools have the name {name!r}", name=name),
                 build_message("different names"),
             )
         )
@@ -148,7 +148,9 @@ def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
         (
             (VARIANTS_KEY,),
             build_message("no text uses the pool {name!r}", name=name),
-            build_message("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
+            build_message(
+                "{placeholder} in at least one text, or no pool with this name", placeholder=f"{{{name}}}"
+            ),
         )
         for group in list_pool_groups(pools if isinstance(pools, dict) else {})
         for name in group
@@ -170,15 +172,19 @@ def _find_pool_problems(name: str, pool: object) -> Iterator[VariantProblem]:
     if not pool:
         yield (
             path,
-            build_message("this group contains no pool"),
-            build_message("pools that are picked together"),
+            build_message("this group of pools is empty"),
+            build_message("pools whose values are picked together"),
         )
     elif not variant_problems and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
         yield (
             path,
             build_message("the pools have different lengths: {sizes}", sizes=sizes),
-            (build_message("the same number of entries in each pool, because they are picked together")),
+            (
+                build_message(
+                    "the same number of entries in each pool, because their values are picked together"
+                )
+            ),
         )
 
 
@@ -192,14 +198,14 @@ def _find_entry_problems(path: KeyPath, name: str, pool: object) -> Iterator[Var
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_ENTRIES_MAX:
         yield (
             path,
-            build_message("not a pool"),
+            build_message("the value is not a pool"),
             build_message("a list of 2 to {n} entries", n=POOL_ENTRIES_MAX),
         )
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
         yield (
             path,
             build_message("the entries have different types"),
-            build_message("only texts, or only numbers"),
+            build_message("only texts or only numbers in one pool"),
         )
     elif any(isinstance(entry, str) and len(entry) > ENTRY_CHARACTERS_MAX for entry in pool):
         yield (

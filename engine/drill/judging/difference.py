@@ -133,7 +133,7 @@ def _describe_copy(drill: Drill, key: tuple[str, str]) -> str:
     ].running:  # a stopped server still has the state from before its shutdown, which is not comparable
         role = group_policies.get_policy(copy).get_role(copy)
         return (
-            build_message("instance is down, was {role}", role=role)
+            build_message("instance is down; its role was {role}", role=role)
             if role
             else build_message("instance is down")
         )

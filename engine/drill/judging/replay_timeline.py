@@ -297,7 +297,7 @@ def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
             return "end", event.text
         case NoteData(rewound_from_s=str() as left_s):
             return "rewind", build_message(
-                "rewound to this time, from {moment}", moment=format_run_time(float(left_s), 1)
+                "rewound from {moment} to this time", moment=format_run_time(float(left_s), 1)
             )
     text_kind = TEXT_MARKER_KINDS.get(event.kind)
     return None if text_kind is None else (text_kind, event.text)

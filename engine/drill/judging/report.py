@@ -138,7 +138,7 @@ def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, obj
     return {"technology": find_technology(drill.world, failover)}
 
 
-UNDECIDED_FAILOVER_REASON: Final = build_message("not decided when the run ended")
+UNDECIDED_FAILOVER_REASON: Final = build_message("the failover was not decided when the run ended")
 """Reason for a failover that was neither completed nor canceled."""
 
 

@@ -421,10 +421,10 @@ def _format_blockers(
 def _format_blocker(precondition: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
     if since_tick <= 0:
         return build_message(
-            "{guard} (never; see {seen})", guard=precondition.name, seen=precondition.seen_in
+            "{guard} (never met; see {seen})", guard=precondition.name, seen=precondition.seen_in
         )
     return build_message(
-        "{guard} (not since {moment}; see {seen})",
+        "{guard} (not met since {moment}; see {seen})",
         guard=precondition.name,
         moment=format_run_time(since_tick / TICKS_PER_S, 1),
         seen=precondition.seen_in,

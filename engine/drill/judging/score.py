@@ -239,16 +239,17 @@ def _find_event_ticks(
 
 
 DOWNTIME_TEXT: Final = mark(
-    "{database} was down for {time} (full points up to {target}, none after {limit})."
+    "{database} was down for {time} (full points up to {target}, no points at {limit} or more)."
 )
 TOTAL_DOWNTIME_TEXT: Final = mark(
-    "Total downtime of the databases: {time} (full points up to {target}, none after {limit})."
+    "Total downtime of the databases: {time} (full points up to {target}, no points at {limit} or more)."
 )
 UNPROTECTED_TEXT: Final = mark(
-    "{database} was unprotected for {time} (full points up to {target}, none after {limit})."
+    "{database} was unprotected for {time} (full points up to {target}, no points at {limit} or more)."
 )
 TOTAL_UNPROTECTED_TEXT: Final = mark(
-    "Total unprotected time of the databases: {time} (full points up to {target}, none after {limit})."
+    "Total unprotected time of the databases: {time} (full points up to {target}, no points at {limit} or "
+    "more)."
 )
 
 
@@ -296,7 +297,7 @@ def _score_losses(run: ScoredRun, rule: LostTransactionsRule) -> RuleResult:
     lost_transactions = _sum_availability(run, rule.database, "lost_transactions")
     event_ticks = _find_event_ticks(run, rule.database, "availability", _is_transaction_loss)
     message = build_message(
-        "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
+        "Committed transactions lost: {n:g} (full points up to {target:g}, no points at {limit:g} or more).",
         n=lost_transactions,
         target=rule.target,
         limit=rule.limit,
@@ -307,9 +308,9 @@ def _score_losses(run: ScoredRun, rule: LostTransactionsRule) -> RuleResult:
 
 def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
     holds = run.is_condition_met(rule.when)
-    message = build_message("Met at the end: {condition}.", condition=rule.when)
+    message = build_message("Condition met at the end: {condition}.", condition=rule.when)
     if not holds:
-        message = build_message("Not met at the end: {condition}.", condition=rule.when)
+        message = build_message("Condition not met at the end: {condition}.", condition=rule.when)
     return RuleResult(rule.points if holds else 0.0, message)
 
 
@@ -370,7 +371,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
 
 
 NO_OPPORTUNITY: Final = build_message(
-    "Not counted in this run: you get the same percentage as in the other parts."
+    "This part was not counted in this run. You get the same percentage as in the other parts."
 )
 
 
@@ -378,7 +379,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
     losses = []
     for refused in find_refusals(run.events):
         advice = REFUSAL_ADVICE.get(
-            refused.number, build_message("read the message before the next command.")
+            refused.number, build_message("read the error message before you send the next command.")
         )
         if refused.number == PRINCIPAL_ONLY_ERROR and not was_database_serving(run.events, refused):
             advice = NO_PRINCIPAL_ADVICE
@@ -392,7 +393,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
-        return RuleResult(rule.points, build_message("No command was rejected or harmful."))
+        return RuleResult(rule.points, build_message("No command was rejected, and none was harmful."))
     loss_texts = (
         build_message(
             "-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.reason, better=loss.better
@@ -433,7 +434,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
     ]
     if len(given_orders) < rule.least:
         missing = rule.least - len(given_orders)
-        text = build_message("Required orders that were not given: {n}.", n=missing)
+        text = build_message("Number of required orders that were not given: {n}.", n=missing)
         losses.append(Loss(round(points_each * missing, 1), None, text, rule.better))
     return RuleResult(
         points_each * len(closed_orders), message, [given_order.tick for given_order in given_orders], losses
@@ -450,7 +451,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
         and (team_call.status_tick is not None or run.world.tick >= team_call.tick + within_ticks)
     ]  # fmt: skip
     if not status_questions:
-        return RuleResult(0.0, build_message("No role asked for the state."), counted=False)
+        return RuleResult(0.0, build_message("No role asked another role for a status."), counted=False)
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, JUDGED_LATER_REPLY)
     losses = []
@@ -463,14 +464,14 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
             fault = build_message("“{fact}” was not true at that time", fact=call.status)
         elif call.status_tick > call.tick + within_ticks:
             duration = format_duration((call.status_tick - call.tick) / TICKS_PER_S)
-            fault = build_message("the answer took {time}", time=duration)
+            fault = build_message("the answer took too long ({time})", time=duration)
         if fault:
             message = build_message("{role} asked {other}, “{text}”: {fault}.", role=find_role_name(team, call.by),
                        other=find_role_name(team, call.to), text=call.text, fault=fault)  # fmt: skip
             losses.append(Loss(round(points_each, 1), call.tick, message, rule.better))
     right = len(status_questions) - len(losses)
     reason = build_message(
-        "{n} of {of} questions answered correctly and on time.", n=right, of=len(status_questions)
+        "{n} of {of} status requests were answered correctly and on time.", n=right, of=len(status_questions)
     )
     return RuleResult(points_each * right, reason, [question.tick for question in status_questions], losses)
 

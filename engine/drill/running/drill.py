@@ -257,15 +257,15 @@ class Drill(ConditionPoller):
         if not answer.open:
             is_answer_due = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
-                build_message("{name} is already answered", name=name)
+                build_message("question {name} is already answered", name=name)
                 if is_answer_due
-                else build_message("question {name} is not open", name=name)
+                else build_message("question {name} cannot be answered now", name=name)
             )
         count = len(self._find_inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
             raise InputError(
                 build_message(
-                    "answer {name} with a number from 1 to {most}, not {choice!r}",
+                    "answer question {name} with a number from 1 to {most}, not {choice!r}",
                     name=name,
                     most=count,
                     choice=choice,
@@ -500,7 +500,7 @@ class Drill(ConditionPoller):
         elif news == "missed":
             self._emit_event(
                 AnswerData(question=name, missed=True),
-                build_message("no answer in time: {question}", question=inquiry.text),
+                build_message("question not answered in time: {question}", question=inquiry.text),
             )
         elif news == "judged" and self.permissions.judges_immediately:
             self._emit_event(

@@ -99,7 +99,10 @@ def parse_lock(text: str, world: World) -> Input:
         raise InputError(build_message("unknown command {name!r}", name=name))
     if len(words) == 1 and verb.has_ends:
         raise InputError(
-            build_message("to lock {verb}, name both ends of a link, or no end for all links", verb=verb.name)
+            build_message(
+                "to lock {verb} for one link, name both ends; to lock it for all links, name no end",
+                verb=verb.name,
+            )
         )
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
         raise InputError(

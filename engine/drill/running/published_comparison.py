@@ -22,9 +22,11 @@ Assumed.
 
 
 NO_ROW_REASONS: Final = {
-    "automatic": build_message("the published table has no automatic failover for this cause"),
-    "manual": build_message("the published table has no manual failover for this cause"),
-    "forced": build_message("the published table has no forced failover for this cause"),
+    "automatic": build_message(
+        "the published table has no automatic failover with the cause of this failover"
+    ),
+    "manual": build_message("the published table has no manual failover with the cause of this failover"),
+    "forced": build_message("the published table has no forced failover with the cause of this failover"),
 }
 """Kind of failover -> reason why the published table has no row for it."""
 
@@ -51,7 +53,7 @@ def describe_differences(world: World, failover: Failover) -> str:
     if find_technology(world, failover) != MIRRORING:
         return build_message("the published table covers database mirroring only")
     if failover.cause not in PUBLISHED_FAILOVER_TIMES_S:
-        return build_message("the published table has no row for this cause ({cause})", cause=failover.cause)
+        return build_message("the published table has no row for the cause {cause}", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW_REASONS[failover.kind]
     if copy is None or prerequisites.get_safety_desc(copy) != "FULL":
@@ -60,7 +62,7 @@ def describe_differences(world: World, failover: Failover) -> str:
     if witness is None:
         return build_message("the published values were measured with a witness")
     if sum(other_copy.server == failover.to_server for other_copy in world.copies.values()) > 1:
-        return build_message("the published values were measured with one mirrored database")
+        return build_message("the published values were measured with only one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
         return build_message(
             "the published values were measured with Workload1, not {name}", name=copy.workload
@@ -72,7 +74,8 @@ def describe_differences(world: World, failover: Failover) -> str:
         )
     if not all(_has_published_hardware(world, server) for server in servers):
         return build_message(
-            "the published values were measured with SQL Server 2005 on other hardware at full speed"
+            "the published values were measured with SQL Server 2005 on the white paper's hardware, at normal "
+            "speed"
         )
     if not all(_is_local_network(world, a, b) for a in servers for b in (*servers, witness) if a != b):
         return build_message("the published values were measured on a local network")

@@ -228,7 +228,7 @@ def format_verdict(inquiry: Inquiry, answer: InquiryState) -> LocalizableMessage
         return join_messages(
             " ", (inquiry.text, answer_text, build_message("Not decided: the drill ended first."))
         )
-    right = build_message("None of the predicted outcomes occurred.")
+    right = build_message("None of the possible outcomes occurred.")
     if answer.correct:
         right = build_message("Correct.")
     elif answer.correct_choices:

@@ -515,13 +515,11 @@ def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
         for event in simulator.advance_world(world, world.tick):
             done_data = get_data(event, SqlDoneData)
             if done_data is not None and (errors := condition_context.list_error_numbers(done_data)):
-                refused.append(build_message("{input}: error {n}", input=line.strip(), n=errors[0]))
-        if world.batches:
-            refused.append(
-                build_message(
-                    "{input}: takes too long for a line that prepares the drill", input=line.strip()
+                refused.append(
+                    build_message("{input}: failed with error {n}", input=line.strip(), n=errors[0])
                 )
-            )
+        if world.batches:
+            refused.append(build_message("{input}: this [[before]] line takes too long", input=line.strip()))
             world.batches.clear()
     simulator.advance_world(world, world.tick)
     world.sessions.clear()

@@ -76,7 +76,7 @@ def assign_role(
             )
         input_ = replace(input_, by=str(allowed_role.key)) if allowed_role is not None else input_
     if input_.verb in MESSAGE_HANDLERS and input_.by == input_.args[0]:
-        raise InputError(build_message("{name} cannot call itself", name=input_.by))
+        raise InputError(build_message("role {name} cannot send a message to itself", name=input_.by))
     return input_
 
 

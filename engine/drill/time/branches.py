@@ -203,7 +203,7 @@ class BranchTree:
         """
         if self.get_branch_point(name).parent is None:
             raise BranchError(
-                build_message("You cannot remove the first branch because all others start in it.")
+                build_message("You cannot remove the first branch because all others start from it.")
             )
         removed_names = {name}
         for branch_name, root in self._roots.items():  # a parent comes before its children in this dictionary

@@ -99,8 +99,8 @@ def play_in_slices(
             if mark_tick == drill.tick and not is_input_due and drill.compute_state_hash() != wanted_state:
                 raise InputError(
                     build_message(
-                        "the state differs from the recorded one at {moment}; another version "
-                        "recorded this run",
+                        "the state at {moment} differs from the recorded state; another version recorded this "
+                        "run",
                         moment=format_run_time(mark_tick / TICKS_PER_S, 2),
                     )
                 )

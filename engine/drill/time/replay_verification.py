@@ -48,26 +48,26 @@ class ReplayDivergence(Struct, frozen=True):
         if self.differing_field is not None:
             path, claimed, replayed = self.differing_field
             return build_message(
-                "the states match, but {place} is recorded as {said}, and the replay gives {so}",
+                "the states match, but {place} differs: recorded {said}, replayed {so}",
                 place=path, said=claimed, so=replayed,
             )  # fmt: skip
         agreed, state_hash = self.last_equal_hash, self.recorded_hash or self.replayed_hash
-        text = build_message("different from the start")
+        text = build_message("no state is identical")
         if agreed:
-            text = build_message("identical until {moment}", moment=_format_time(agreed.tick))
+            text = build_message("the states are identical until {moment}", moment=_format_time(agreed.tick))
         if self.recorded_hash is None and self.replayed_hash is None:
-            text = build_message("the states match, but the recorded data about them differs")
+            text = build_message("the states match, but the events differ")
         elif self.replayed_hash is None:
-            text = build_message("{what}, and the replay ends there", what=text)
+            text = build_message("{what}; the replay ends earlier than the record", what=text)
         elif self.recorded_hash is None:
-            text = build_message("{what}, and the record ends there", what=text)
+            text = build_message("{what}; the record ends earlier than the replay", what=text)
         elif state_hash:
             text = build_message(
-                "{what}, different at {moment}", what=text, moment=_format_time(state_hash.tick)
+                "{what}; the first difference is at {moment}", what=text, moment=_format_time(state_hash.tick)
             )
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
-            text = build_message("{what}, after {lines}", what=text, lines=lines)
+            text = build_message("{what}, after these inputs: {lines}", what=text, lines=lines)
         return (
             build_message("{what}. First differing event: {event}", what=text, event=self.event)
             if self.event
@@ -192,7 +192,7 @@ def _find_first_event(recorded: Sequence[ReportRow], drill: Drill) -> Cooperativ
     for index, (recorded_event, replayed_event) in enumerate(zip_longest(recorded, iterate_events(drill))):
         if recorded_event != replayed_event:
             return build_message(
-                "recorded {event}, now {other_event}",
+                "recorded: {event}; replayed: {other_event}",
                 event=_format_event(recorded_event),
                 other_event=_format_event(replayed_event),
             )

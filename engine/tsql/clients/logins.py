@@ -136,7 +136,9 @@ def _parse_request(text: str) -> dict[str, str]:
         raise InputError(build_message("a login must be a JSON object: {why}", why=str(problem))) from None
     if not isinstance(document, dict) or not {"login", "password"} <= document.keys() <= set(LOGIN_FIELDS):
         raise InputError(
-            build_message("a login must be a JSON object of {names}", names=", ".join(LOGIN_FIELDS))
+            build_message(
+                "a login must be a JSON object with these keys: {names}", names=", ".join(LOGIN_FIELDS)
+            )
         )
     if document["password"] not in ("right", "wrong"):
         raise InputError(
@@ -333,7 +335,9 @@ def change_connection(world: World, window: str, text: str) -> None:
     client.cancel_batches(world, window)
     session: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(session, target=target, session=None, lost=0)
-    message = build_message("{window} connects with: {target}", window=window, target=text.strip())
+    message = build_message(
+        "{window} connects with the connection string {target}", window=window, target=text.strip()
+    )
     world.emit(
         SessionData(window=window, what="connection changed"),
         message,

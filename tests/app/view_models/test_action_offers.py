@@ -70,7 +70,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
 
 def test_repairs_come_first_and_faults_are_marked() -> None:
     offers = list_action_offers(build_world_in("hung"), ActionTarget("server", (M,)))
-    words = "End the hang"
+    words = "End the hang of SQL Server"
     assert offers[0] == ActionOffer(f"unhang {M}", words, "repair", "hang", english=words)
 
 

@@ -120,7 +120,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
         ),
         (
             build_message("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
-                better=build_message("wait for SYNCHRONIZED.")),
+                better=build_message("wait until the session is SYNCHRONIZED.")),
             "-2,5: Some author's reason. Besser: warten Sie auf SYNCHRONIZED.",
         ),
         (
@@ -133,7 +133,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
         ),
         (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
         (
-            build_message("{database} was down for {time} (full points up to {target}, none after {limit}).",
+            build_message("{database} was down for {time} (full points up to {target}, no points at {limit} or more).",
                 database="Sales", time=format_duration(7.97), target=format_duration(120.0),
                 limit=format_duration(1099.32)),
             "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18:19).",

@@ -59,7 +59,7 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
         (
             format_broken_text(('at = "20s"', 'between = ["40s", "20s"]')),
             "between",
-            "an earlier and a later time",
+            "first an earlier time, then a later time",
         ),
         (
             format_broken_text(('at = "20s"', 'at = "20s"\nwhen = "time_s() > 3"')),
@@ -71,7 +71,7 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
         (format_broken_text(("weight = 3", "weight = nan")), "weight", "a finite number"),
         (format_broken_text(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
         (format_broken_text(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
-        (SMALL_TEXT + LINK_TEXT, "ends", "two different ends"),
+        (SMALL_TEXT + LINK_TEXT, "ends", "two different ends of the link"),
         (format_broken_text(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
         (format_broken_text(('name = "SERVER_W"', 'name = "SERVER_Ω"')), "name = ", "letters, digits"),
         (format_broken_text(('"Small"', '"Sm\u202eall"')), "title", "U+202E"),

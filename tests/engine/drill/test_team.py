@@ -200,7 +200,7 @@ def read_problem(text: str) -> str:
         ('servers = ["PAY1", "PAY2", "PAYW"]\nsees = ["power"]', 'servers = ["PAY9"]', "no server 'PAY9'"),
         ('"plug-cable", "pull-cable"', '"plug-cabel"', "unknown command 'plug-cabel'"),
         ("@manager ask-status dba Can", "@chief ask-status dba Can", "this team has no role 'chief'"),
-        ("@manager ask-status dba Can", "ask-status dba Can", "the line names no role"),
+        ("@manager ask-status dba Can", "ask-status dba Can", "the input line does not name a role"),
         ("+3 @dba confirm room", "+3 @dba confirm cook", "this team has no role 'cook'"),
     ],
 )

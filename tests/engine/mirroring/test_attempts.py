@@ -107,7 +107,7 @@ def test_an_administrators_intervention_is_the_reason() -> None:
 
     option = f"sql {M} ALTER DATABASE {DB} SET"
     assert list_reasons_after(f"{option} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS") == [
-        ("automatic", "service was forced instead")
+        ("automatic", "service was forced before the automatic failover")
     ]
     assert list_reasons_after(f"{option} PARTNER OFF") == [("automatic", "mirroring was removed")]
     assert list_reasons_after(f"{option} WITNESS OFF") == [("automatic", "the witness was removed")]

@@ -106,7 +106,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         (
             "exposed",
             {
-                "the principal has not run without the mirror in the meantime",
+                "the witness has no record that the principal ran without the mirror",
                 "the witness has lost the principal",
             },
         ),

@@ -117,7 +117,7 @@ def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() 
 
 
 def test_loss_follows_the_safety_level() -> None:
-    topic = "Lost if the principal fails"
+    topic = "Data loss if the principal fails"
     assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
     near_item = find_topic(topic, MirroringPlan(safety=OFF))
     assert near_item.severity is FindingSeverity.OK
@@ -127,7 +127,7 @@ def test_loss_follows_the_safety_level() -> None:
     assert far_item.text.startswith("The whole send queue: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far_item.text)
     assert find_topic(topic, MirroringPlan(safety=OFF), PlanGoals(rpo_kb=1.0)).text.endswith(
-        "More than the acceptable loss."
+        "This is more than the acceptable loss."
     )
     assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).severity is FindingSeverity.BAD
 

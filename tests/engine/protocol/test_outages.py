@@ -25,7 +25,7 @@ def test_a_client_waits_for_a_hung_server_before_giving_up() -> None:
 def test_a_server_powers_off_soon_after_its_service_stopped() -> None:
     events = apply_lines(build_lab(witness=False), f"shutdown-server {P}", wait_s=120.0)
     times_s = {event.text: event.t_s for event in events if event.kind == "service" and event.server == P}
-    assert 0.0 < times_s["server is shut down"] - times_s["SQL Server has stopped"] < 15.0
+    assert 0.0 < times_s["the server is shut down"] - times_s["SQL Server has stopped"] < 15.0
 
 
 def test_servers_running_from_the_start_know_their_copies() -> None:

@@ -35,15 +35,15 @@ class Inject(ScenarioTable):
     do: Text
     """Input line, such as `power-off SERVER_A`."""
     at: Duration | None = None
-    """Time since the start."""
+    """Time of the input, counted from the start of the drill."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
-    """Time window. The seed picks a time in it."""
+    """Time window of the input. The seed picks a time in this window."""
     when: Condition | None = None
     """Condition that triggers the input, such as `Sales is SUSPENDED`."""
     after: Duration = 0.0
     """With `when`: delay after the condition is first met."""
     note: Text | None = None
-    """Reason, for the instructor."""
+    """Reason for this input line, written for the instructor."""
 
 
 class LockedAction(ScenarioTable):
@@ -61,15 +61,15 @@ class Goal(ScenarioTable):
     """[[goal]]: a state that must be reached and kept until the end."""
 
     name: Slug
-    """Short name that hints refer to."""
+    """Short name of the goal, to which hints refer."""
     text: Line
-    """Text for the learner: the state at the end."""
+    """Description of the goal for the learner: the state to reach."""
     when: Condition
     """Condition of the goal, such as `Sales is SYNCHRONIZED`."""
     after: Duration = 0.0
-    """The goal is not checked before this time, because at the start all goals may be met."""
+    """The goal is not checked before this time, because it may already be met at the start."""
     hold: Duration = 0.0
-    """Time for which the condition must be met."""
+    """Time for which the condition must stay met before the goal counts as met."""
     within: Duration | None = None
     """Deadline, counted from the start of the drill. The goal is missed if it is not met by then."""
     weight: float = Field(default=1.0, gt=0, le=100)
@@ -97,7 +97,7 @@ class AlternativeAnswer(ScenarioTable):
     when: Condition
     """Condition for this answer, such as `forced_failovers(Sales) > 0`, checked when the question is asked."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the correct choices in this case, from 1."""
+    """Numbers of the correct choices in this case. The first choice has number 1."""
     why: Text
     """Explanation for this case, shown after the drill."""
 
@@ -106,37 +106,40 @@ class TimedQuestion(ScenarioTable):
     """Question to the trainee, and when it is asked."""
 
     name: Slug
-    """Short name for the answer command."""
+    """Short name of the question, used in the `answer` command."""
     text: Line
     """Text of the question."""
     at: Duration | None = None
-    """Time of the question since the start."""
+    """Time of the question, counted from the start of the drill."""
     when: Condition | None = None
     """Condition that triggers the question."""
     after: Duration = 0.0
     """With `when`: delay after the condition is met. The question is asked only if the condition is still met."""
     premise: Condition | None = None
-    """Precondition of the question. The question is asked only while it is met. A question that was not asked does
-    not count."""
+    """Precondition of the question. The question is asked only if this condition is met. A question that is
+    not asked does not count in the score.
+    """
 
 
 class Question(TimedQuestion):
     """[[question]]: a question about past events, answered once and explained after the drill."""
 
     within: Duration | None = None
-    """Time limit for the answer. None: until the end."""
+    """Time limit for the answer. None: until the drill ends."""
     choices: Annotated[tuple[Line, ...], Field(strict=False, min_length=2, max_length=8)]
     """Possible answers."""
     right: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False, min_length=1)]
-    """Numbers of the correct choices, from 1. Each of them counts as correct."""
+    """Numbers of the correct choices. The first choice has number 1. If several numbers are listed, each
+    counts as correct.
+    """
     why: Text
     """Explanation, shown after the drill."""
     instead: Annotated[tuple[AlternativeAnswer, ...], Field(strict=False, max_length=8)] = ()
-    """Other correct answers for other outcomes of the run. The first entry with a met condition counts."""
+    """Correct answers for other outcomes of the run. The first entry whose condition is met counts."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight of this question among the questions of the drill."""
     pause: bool = False
-    """The clock is paused until the question is answered."""
+    """True if the clock is paused until the question is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -154,13 +157,14 @@ class PredictedOutcome(ScenarioTable):
 
 
 class Prediction(TimedQuestion):
-    """[[predict]]: a question about the next events, asked while the clock is paused and decided later by the run."""
+    """[[predict]]: a question about the next events, asked while the clock is paused. The run shows the answer."""
 
     within: Duration = 10.0
-    """Time limit for the answer. After it, the outcome becomes visible."""
+    """Time limit for the answer. When it expires, the outcome becomes visible."""
     judged_after: Duration
-    """Time after the question at which the conditions of the choices are checked. Choices with a met condition are
-    correct."""
+    """Time from the question to the check of the choices. Choices whose condition is met at that time are
+    correct.
+    """
     choices: Annotated[
         tuple[PredictedOutcome, ...], Field(strict=False, alias="choice", min_length=2, max_length=8)
     ]
@@ -170,7 +174,7 @@ class Prediction(TimedQuestion):
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight of this prediction among the predictions of the drill."""
     pause: bool = True
-    """The clock is paused until the question is answered."""
+    """True if the clock is paused until the question is answered."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -194,11 +198,11 @@ class RoleSpec(ScenarioTable):
     servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
     """Servers that the role can see."""
     sees: Annotated[tuple[RoleSight, ...], Field(strict=False, max_length=20)] = ()
-    """Visible data of the servers: power, databases, errorlog, links, queues. Also: clients, goals, and acts
-    and calls of other roles.
+    """Data that the role can see. On its servers: power, databases, errorlog, links, queues. In the drill:
+    clients, goals, and acts and calls of other roles.
     """
     does: Annotated[tuple[Line, ...], Field(strict=False, max_length=100)] = ()
-    """First words of the input lines that the role may use: `plug-cable`, or `sql SERVER_A`."""
+    """First words of the input lines that the role may use, such as `plug-cable` or `sql SERVER_A`."""
 
 
 class Hint(ScenarioTable):
@@ -250,7 +254,7 @@ class RubricRule(ScenarioTable):
     name: Line
     """Name of this rubric item."""
     points: Points
-    """Maximum points. All items must total 100."""
+    """Maximum points of this rubric item. All items together must total 100."""
     better: Line
     """Tip: how to earn full points."""
 
@@ -262,31 +266,31 @@ class GoalsRule(RubricRule):
 
 
 class DowntimeRule(RubricRule):
-    """Downtime: full points up to a target, none after a limit, linear in between."""
+    """Downtime: full points up to a target, no points at a limit or above it, linear in between."""
 
     kind: Literal["downtime"]
     database: Name | None = None
     """Database whose downtime counts. None: all databases together."""
     target: Duration
-    """Full points up to this value."""
+    """Full points up to this duration."""
     limit: Duration
-    """Value at or above which the rule gives no points."""
+    """At this duration or more, the rule gives no points."""
 
 
 class UnprotectedRule(RubricRule):
-    """Time without a synchronized mirror: full points to a target, none after a limit, linear in between."""
+    """Time without a synchronized copy: full points up to a target, none from a limit on, linear in between."""
 
     kind: Literal["exposed"]
     database: Name | None = None
     """Database whose unprotected time counts. None: all databases together."""
     target: Duration
-    """Full points up to this value."""
+    """Full points up to this duration."""
     limit: Duration
-    """Value at or above which the rule gives no points."""
+    """At this duration or more, the rule gives no points."""
 
 
 class LostTransactionsRule(RubricRule):
-    """Lost committed transactions: full points up to a target, none after a limit, linear in between."""
+    """Lost committed transactions: full points up to a target, none from a limit on, linear in between."""
 
     kind: Literal["lost_transactions"]
     database: Name | None = None
@@ -294,7 +298,7 @@ class LostTransactionsRule(RubricRule):
     target: int = Field(default=0, ge=0, lt=2**63)
     """Full points up to this number of lost transactions."""
     limit: int = Field(ge=1, lt=2**63)
-    """Number of lost transactions at or above which the rule gives no points."""
+    """At this number of lost transactions or more, the rule gives no points."""
 
 
 class ConditionRule(RubricRule):
@@ -302,7 +306,7 @@ class ConditionRule(RubricRule):
 
     kind: Literal["condition"]
     when: Condition
-    """Condition at the end, such as `witness of Sales is CONNECTED`."""
+    """Condition that must be met at the end of the drill, such as `witness of Sales is CONNECTED`."""
 
 
 class ForbiddenRule(RubricRule):
@@ -328,7 +332,7 @@ class CallsRule(RubricRule):
 
     kind: Literal["calls"]
     least: int = Field(default=1, ge=1, le=100)
-    """Number of orders that the drill needs. An order that was not given counts as not read back."""
+    """Minimum number of orders that the team must give. Each missing order counts as not read back."""
 
 
 class StatusRule(RubricRule):
@@ -345,8 +349,9 @@ class ScoredAction(ScenarioTable):
     when: Condition
     """Condition that detects the action, such as `ran "SET PARTNER OFF"`."""
     premise: Condition | None = None
-    """Condition that makes the reason in `why` true, such as `Sales is ARMED`. If it is not met when the action
-    occurs, the action costs nothing."""
+    """Condition under which the reason in `why` is true, such as `Sales is ARMED`. If it is not met when the
+    action occurs, no points are deducted.
+    """
     price: Points
     """Deduction in points."""
     why: Line
@@ -356,13 +361,13 @@ class ScoredAction(ScenarioTable):
 
 
 class ConductRule(RubricRule):
-    """Points minus the deductions for wrong, refused and harmful commands."""
+    """Points for correct conduct, minus the deductions for wrong, refused and harmful commands."""
 
     kind: Literal["conduct"]
     refused: Points = 3.0
     """Deduction for each command that a server refuses."""
     prices: Annotated[tuple[ScoredAction, ...], Field(strict=False, alias="price", max_length=50)] = ()
-    """Actions with a deduction, each counted once."""
+    """Actions that cost points. Each action is counted once."""
 
 
 AnyRule = Annotated[
@@ -397,13 +402,13 @@ class Scenario(ScenarioTable):
     summary: Line
     """One sentence for the list of drills: the situation and the task."""
     level: Literal["beginner", "intermediate", "advanced", "expert"]
-    """Level of experience."""
+    """Level of experience that the drill requires."""
     minutes: int = Field(ge=1, le=600)
-    """Estimated time for a learner."""
+    """Estimated playing time for a learner, in minutes."""
     skills: Annotated[tuple[Slug, ...], Field(strict=False, max_length=20)] = ()
-    """Skills trained; the list of drills can be filtered by them."""
+    """Skills that the drill trains. The list of drills can be filtered by skill."""
     author: Line | None = None
-    """Author according to the file: plain text, not verified."""
+    """Author as named in the file. The name is not verified."""
     sources: Annotated[tuple[Publication, ...], Field(strict=False, alias="source", max_length=20)] = ()
     seed: int = Field(default=1, ge=0, lt=2**63)
     """Seed of all random values. The same seed gives the same run."""
@@ -412,7 +417,7 @@ class Scenario(ScenarioTable):
     allow_revert_all: bool = False
     """True if `revert-all` is allowed in a scored drill. It finds and repairs every fault at once."""
     early: Line | None = None
-    """Reason why actions before the faults of the timeline are correct. None: early actions are not correct."""
+    """Reason why the learner may act before the faults of the timeline occur. None: early actions are wrong."""
     variants: Pools = Field(default_factory=dict)
     """Pools of names, sizes and times. The seed picks one value for each {name} in the texts."""
     settings: SettingsSpec = SettingsSpec()
@@ -433,7 +438,9 @@ class Scenario(ScenarioTable):
     ] = ()
     clients: Annotated[tuple[ClientSpec, ...], Field(strict=False, alias="client", max_length=100)] = ()
     programs: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Programs outside the simulation, by their names in logins. Conditions can refer to their results."""
+    """Names that external programs give when they log in (program_name). Conditions can refer to the results
+    of these programs.
+    """
     before: Annotated[tuple[Preparation, ...], Field(strict=False, max_length=200)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[LockedAction, ...], Field(strict=False, max_length=50)] = ()

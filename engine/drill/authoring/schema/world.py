@@ -63,7 +63,7 @@ def _check_readable(text: str) -> str:
         ):
             raise ValueError(
                 build_message(
-                    "no invisible character like character {n} ({word})",
+                    "text without invisible characters; character {n} is {word}",
                     n=index + 1,
                     word=f"U+{ord(sign):04X}",
                 )
@@ -164,7 +164,7 @@ class Publication(ScenarioTable):
     """[[source]]: a publication about the topic of the drill."""
 
     paper: Line
-    """Title of the paper, manual page or talk, as listed in a catalog."""
+    """Title of the paper, documentation page or talk, as it is usually cited."""
     section: Line
     """Chapter, page or figure in the publication."""
 
@@ -177,14 +177,17 @@ class EndpointSpec(ScenarioTable):
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
     """State of the endpoint. STOPPED and DISABLED accept no connection."""
     role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
-    """PARTNER, WITNESS, or both (ALL)."""
+    """Role of the endpoint: PARTNER, WITNESS, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
     """ENCRYPTION option. An endpoint with REQUIRED cannot connect to an endpoint with DISABLED."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False)] = ()
-    """Algorithms in order of preference. Both endpoints need one in common. Empty: RC4 before SQL
-    Server 2016, AES from 2016 on."""
+    """Encryption algorithms in order of preference. Both endpoints need one in common. Empty: AES in SQL
+    Server 2016 and later, RC4 in earlier versions.
+    """
     certificate: Name | None = None
-    """Certificate for authentication, created by [[before]] lines. None: authentication by the service account."""
+    """Certificate that the endpoint uses for authentication. A [[before]] line must create it. None: Windows
+    authentication with the service account.
+    """
 
 
 class ServerSpec(ScenarioTable):
@@ -198,15 +201,17 @@ class ServerSpec(ScenarioTable):
     version: Literal[2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
-    """Edition. Standard supports only safety FULL. Workgroup and Express can only be a witness."""
+    """Edition of SQL Server. Standard supports only safety FULL. Workgroup and Express can only be a witness."""
     cores: int | None = Field(default=None, ge=1, le=256)
-    """Number of processor cores. None: the number of the hardware profile."""
+    """Number of processor cores. None: as many as the hardware profile has."""
     site: Line = "nec"
     """Hardware profile: disks, processors and network as described in one of the publications."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
-    """Service account of the instance. If all servers use the same account, CONNECT permission is not needed."""
+    """Service account of the instance. If all servers use the same account, CONNECT permission need not be
+    granted.
+    """
     trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
     """Trace flags that are on at the start, such as 1462 (no log compression)."""
     max_worker_threads: int = Field(default=0, ge=0, le=32_767)
@@ -214,24 +219,26 @@ class ServerSpec(ScenarioTable):
     blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
     """TCP ports that the firewall blocks at the start."""
     jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
-    """Databases with the usual, enabled jobs on this server: log backup, index maintenance, nightly load."""
+    """Databases for which this server has the usual jobs: log backup, index maintenance and nightly load. The
+    jobs are enabled.
+    """
     endpoint: EndpointSpec = EndpointSpec()
     """Database mirroring endpoint of the instance."""
 
 
 class LinkSpec(ScenarioTable):
-    """[[link]]: the network between two ends, the same in both directions. Unlisted pairs use a local network."""
+    """[[link]]: the network between two servers, or an application and a server. Default: a local network."""
 
     ends: Annotated[tuple[Name, Name], Field(strict=False)]
-    """Two servers, or an application and a server."""
+    """Ends of the link: two servers, or an application and a server."""
     rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
-    """Round trip time of a packet on an idle link."""
+    """Round trip time of the link in ms, without load."""
     jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
-    """Variation of the round trip."""
+    """Variation of the round trip time, in ms."""
     bandwidth_mbps: float = Field(default=1000.0, ge=0.05, le=400_000)
-    """Bandwidth in each direction."""
+    """Bandwidth of the link in each direction, in Mbps."""
     loss: float = Field(default=0.0, ge=0, le=0.99)
-    """Share of lost packets: 0.01 is 1%."""
+    """Share of packets that the link loses: 0.01 is 1%."""
 
 
 class DatabaseSpec(ScenarioTable):
@@ -240,13 +247,17 @@ class DatabaseSpec(ScenarioTable):
     name: Name
     """Name of the database. With a count: name of the first database."""
     count: int = Field(default=1, ge=1, le=500)
-    """Number of identical databases. Numbers continue the name: Branch001 with 100 gives Branch001 to Branch100."""
+    """Number of identical databases. Their names are numbered upward from `name`: Branch001 with 100 gives
+    Branch001 to Branch100.
+    """
     server: Name | None = None
-    """Server of a database without a session."""
+    """Server that hosts the database, if the database has no session."""
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
-    """Servers with a backup restored WITH NORECOVERY just before the drill. Not allowed with a session."""
+    """Servers on which a backup of the database was restored WITH NORECOVERY just before the drill. Not
+    allowed for a database with a session.
+    """
     workload: Line = "none"
-    """Workload of the applications, as measured in the publications. None: no load."""
+    """Workload of the applications, as measured in the publications. `none`: no load."""
     scale: float = Field(default=1.0, ge=0, le=1000)
     """Multiplier of the workload."""
     size_mb: SizeMb = 40_960.0
@@ -258,9 +269,11 @@ class DatabaseSpec(ScenarioTable):
     recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
     """Recovery model. A mirrored database needs FULL."""
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
-    """Compressed size of the log stream as a share: 0.27 is 27%."""
+    """Size of the compressed log stream as a share of its original size: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """DELAYED_DURABILITY (from SQL Server 2014). A delayed durable commit does not wait for the log write."""
+    """DELAYED_DURABILITY (SQL Server 2014 and later). A delayed durable commit does not wait for the log
+    write.
+    """
     log_backup_every: Annotated[Duration, AfterValidator(_check_job_interval)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
@@ -279,7 +292,9 @@ class SessionSpec(ScenarioTable):
     """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
-    """Database of the session. With a `count`, specify the first name. Each database gets its own session."""
+    """Database of the session. For a [[database]] table with a count, specify the first name; each database
+    then gets its own session.
+    """
     principal: Name
     """Server with the principal role at the start."""
     mirror: Name
@@ -289,9 +304,9 @@ class SessionSpec(ScenarioTable):
     safety: Literal["FULL", "OFF"] = "FULL"
     """FULL: each commit waits for the mirror. OFF: commits do not wait."""
     timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
-    """Time without a response after which a partner counts as lost (SET PARTNER TIMEOUT)."""
+    """Time without a response, in seconds, after which a partner counts as lost (SET PARTNER TIMEOUT)."""
     state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
-    """State at the start."""
+    """State of the session at the start."""
 
 
 class ClientSpec(ScenarioTable):
@@ -323,9 +338,13 @@ class ClientSpec(ScenarioTable):
         "tedious",
         "freetds",
     ] = ""
-    """Client driver, as measured (engine/protocol/drivers.py). Empty: as in the documentation of mirroring."""
+    """Client driver whose measured behavior is simulated. Empty: the behavior that the documentation of
+    database mirroring describes.
+    """
     command_timeout_s: float | None = Field(default=None, ge=0, le=3600)
-    """Command timeout. 0: no timeout, so TCP decides. None: the default of the driver."""
+    """Command timeout in seconds. 0: no timeout; the command waits until TCP closes the connection. None: the
+    default of the driver.
+    """
     reconnects: bool = True
     """True if the application reconnects after it loses its connections."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_check_readable)] = ""
@@ -339,7 +358,7 @@ class Preparation(ScenarioTable):
     """
 
     do: Text
-    """Input line of the action, such as `sql SERVER_A CREATE LOGIN …`."""
+    """Input line of the preparation, such as `sql SERVER_A CREATE LOGIN …`."""
 
 
 class SettingsSpec(ScenarioTable):
@@ -352,9 +371,9 @@ class SettingsSpec(ScenarioTable):
     witness_off_on_mirror: bool = True
     """True if SET WITNESS OFF is also accepted on the mirror."""
     boot_s: float = Field(default=60.0, ge=0, le=3600)
-    """Time from power on to the start of SQL Server."""
+    """Time from power-on until SQL Server starts."""
     restart_service_s: float = Field(default=4.0, ge=0, le=3600)
-    """Duration of a start of the SQL Server service."""
+    """Time that the SQL Server service needs to start."""
     start_time: (
         Annotated[
             str,
@@ -383,18 +402,19 @@ class ClusterSpec(ScenarioTable):
     windows: Literal["2008 R2", "2012", "2012 R2", "2016", "2019", "2022"] = "2012 R2"
     """Version of Windows Server. It determines dynamic quorum, dynamic witness and heartbeat thresholds."""
     nodes: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=16)]
-    """Nodes of the cluster, by node number."""
+    """Nodes of the cluster, in order of their node numbers."""
     witness: Name | None = None
-    """For a file share witness: the computer with the share. For the other kinds: name of the disk or storage
-    account."""
+    """For a file share witness: the computer with the share. For a disk or cloud witness: name of the disk or
+    storage account.
+    """
     witness_kind: Literal["file share", "disk", "cloud"] = "file share"
     """Kind of the witness."""
     dynamic_quorum: bool = True
-    """True if the cluster recounts votes after each membership change (from Windows Server 2012)."""
+    """True if the cluster recounts votes after each membership change (Windows Server 2012 and later)."""
     without_vote: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
-    """Nodes with NodeWeight 0."""
+    """Nodes without a vote (NodeWeight 0)."""
     subnets: Annotated[tuple[Subnet, ...], Field(strict=False, max_length=16)] = ()
-    """Subnet of each node in order, such as 10.0.1. Empty: all nodes are in 10.0.0."""
+    """Subnets of the nodes, in the order of the nodes, such as 10.0.1. Empty: all nodes are in 10.0.0."""
 
 
 class ReplicaSpec(ScenarioTable):
@@ -417,7 +437,7 @@ class ReplicaSpec(ScenarioTable):
     routing_url: bool = False
     """True if the replica has a READ_ONLY_ROUTING_URL, so that a routing list can name it."""
     routing_list: Annotated[tuple[Name, ...], Field(strict=False, max_length=8)] = ()
-    """READ_ONLY_ROUTING_LIST in the primary role."""
+    """READ_ONLY_ROUTING_LIST of the replica in the primary role."""
 
 
 class AvailabilityGroupSpec(ScenarioTable):
@@ -426,7 +446,9 @@ class AvailabilityGroupSpec(ScenarioTable):
     name: Name
     """Name of the availability group and of its cluster role."""
     databases: Annotated[tuple[Name, ...], Field(strict=False, max_length=100)]
-    """Availability databases. With a `count`, the first name of a [[database]] table includes all."""
+    """Databases of the availability group. For a [[database]] table with a count, the first name stands for
+    all its databases.
+    """
     primary: Name
     """Instance with the primary replica at the start."""
     replicas: Annotated[
@@ -438,11 +460,11 @@ class AvailabilityGroupSpec(ScenarioTable):
     listener_port: Port = 1433
     """Port of the listener."""
     listener_addresses: Annotated[tuple[Address, ...], Field(strict=False, max_length=16)] = ()
-    """Static addresses of the listener, one in the subnet of each node. Empty: an address from DHCP."""
+    """Static IP addresses of the listener, one in the subnet of each node. Empty: an address from DHCP."""
     register_all_addresses: bool = True
-    """RegisterAllProvidersIP of the listener: DNS returns all its addresses."""
+    """RegisterAllProvidersIP of the listener. If true, DNS returns all IP addresses of the listener."""
     record_ttl_s: int = Field(default=1200, ge=0, le=86_400)
-    """HostRecordTTL of the listener: the time for which clients cache its address."""
+    """HostRecordTTL of the listener: the time for which clients cache its address, in seconds."""
     failure_condition_level: int = Field(default=3, ge=1, le=5)
     """FAILURE_CONDITION_LEVEL."""
     health_check_timeout_ms: int = Field(default=30_000, ge=15_000, le=4_294_967_295)
@@ -450,18 +472,20 @@ class AvailabilityGroupSpec(ScenarioTable):
     backup_preference: Literal["PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE"] = "SECONDARY"
     """AUTOMATED_BACKUP_PREFERENCE."""
     db_failover: bool = False
-    """DB_FAILOVER (from SQL Server 2016)."""
+    """Option DB_FAILOVER (SQL Server 2016 and later)."""
     required_synchronized: int = Field(default=0, ge=0, le=8)
-    """REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT (from SQL Server 2017)."""
+    """REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT (SQL Server 2017 and later)."""
 
 
 class ClusterInstanceSpec(ScenarioTable):
     """[[instance]]: a failover cluster instance on shared disks."""
 
     name: Name
-    """Network name of the instance, and its role in the cluster."""
+    """Network name of the instance, which is also the name of its cluster role."""
     owners: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=16)]
-    """Possible owners: nodes with an installation. The first node owns the instance at the start."""
+    """Possible owners: the nodes on which the instance is installed. The first node owns the instance at the
+    start.
+    """
     version: Literal[2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022] = 2014
     """SQL Server version by year."""
     edition: Literal["Enterprise", "Developer", "Standard"] = "Enterprise"
@@ -471,4 +495,6 @@ class ClusterInstanceSpec(ScenarioTable):
     endpoint: EndpointSpec = EndpointSpec()
     """Database mirroring endpoint of the instance."""
     no_tempdb_path: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
-    """Nodes without the local tempdb folder (from SQL Server 2012). The instance cannot start there."""
+    """Nodes on which the local tempdb folder is missing, so that the instance cannot start there (SQL Server
+    2012 and later).
+    """

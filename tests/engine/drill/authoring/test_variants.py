@@ -100,12 +100,12 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
 @pytest.mark.parametrize(
     ("old_text", "new_text", "message"),
     [
-        ("at_s = [18, 20, 22]", "at_s = 18", "not a pool"),
-        ("at_s = [18, 20, 22]", "at_s = [18]", "not a pool"),
+        ("at_s = [18, 20, 22]", "at_s = 18", "the value is not a pool"),
+        ("at_s = [18, 20, 22]", "at_s = [18]", "the value is not a pool"),
         ("at_s = [18, 20, 22]", 'at_s = [18, "20"]', "have different types"),
         ("at_s = [18, 20, 22]", f'at_s = ["{"x" * 201}", "20"]', "too long"),
         ("at_s = [18, 20, 22]", "AtS = [18, 20]", "not a valid name of a pool"),
-        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "not a pool"),
+        ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B"]', "the value is not a pool"),
         ('mirror = ["SERVER_B", "BASEL"]', 'mirror = ["SERVER_B", "BASEL", "BRIG"]', "different lengths"),
         (
             'database = ["Sales"',

@@ -137,7 +137,7 @@ def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
     refused, removed = sorted((m for m in run_review.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
     assert (refused.tick, refused.size, refused.points) == (3000, "inaccuracy", 3.0)
     assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
-    assert refused.better == "run this on the principal."
+    assert refused.better == "run this command on the principal."
     assert (removed.cause_tick, removed.size) == (10_000, "mistake")
     assert removed.cause.endswith("SET PARTNER OFF on SERVER_B")
     history = History(drill_run)

@@ -226,10 +226,10 @@ def test_the_drill_waits_for_open_questions() -> None:
     ("change", "message"),
     [
         (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "higher than the number of choices"),
-        (('at = "50s"\n', ""), "the time is missing"),
+        (('at = "50s"\n', ""), "the entry has neither a time nor a condition"),
         (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "the entry contains at and when"),
         (('name = "role"', 'name = "next"'), "twice"),
-        (('kind = "diagnosis"', 'kind = "forbidden"'), "this earns no points"),
+        (('kind = "diagnosis"', 'kind = "forbidden"'), "correct answers to these questions earn no points"),
         (('when = "automatic_failovers(Sales) > 0"', 'when = "automatic_failovers(Salez) > 0"'), "Salez"),
         (("+5 power-on SERVER_A", "+5 answer cuase 2"), "cuase"),
     ],
