@@ -137,7 +137,7 @@ def _format_names(group: Sequence[Outage]) -> str:
     if len(group) == 1:
         return first_database
     return trn(
-        "{database} and {count} more databases", "{database} and {count} more databases", len(group) - 1
+        "{database} and {count} more database", "{database} and {count} more databases", len(group) - 1
     ).format(database=first_database, count=len(group) - 1)
 
 
