@@ -272,7 +272,7 @@ class FaultTable(QWidget):
             self._replace_rows(shown_faults)
         active = sum(fault.reverted_tick is None for fault in own_faults)
         self._count = (
-            tr("{active} of {all} faults are active.").format(active=active, all=len(own_faults))
+            tr("Active faults: {active} of {all}.").format(active=active, all=len(own_faults))
             if own_faults
             else tr("No faults.")
         )

@@ -482,7 +482,10 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded_run: Path
     recorded_run.write_text(json.dumps(report))
     code, output, _ = call("replay", str(recorded_run))
     assert code == 1
-    assert "identical until 1:00.00, different at 1:10.00, after 70 power-on SERVER_A" in output
+    assert (
+        "the states are identical until 1:00.00; the first difference is at 1:10.00, "
+        "after these inputs: 70 power-on SERVER_A"
+    ) in output
 
 
 @pytest.mark.parametrize(

@@ -465,7 +465,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}"
         )
         (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
-        assert "these seats have not reached that time yet" in refused
+        assert "these seats have not reached the target time yet" in refused
         back_instruction = seat.receive_message("instruction")
         assert (back_instruction["what"], back_instruction["tick"], back_instruction["text"]) == (
             "back",
@@ -555,7 +555,7 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
     file.write_bytes(b"".join(lines[:2]))
     second_process = run_program(*arguments)
     assert second_process.returncode == 1
-    assert "the host has more inputs of this seat" in second_process.stderr
+    assert "the host has received more inputs from this seat" in second_process.stderr
 
 
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:

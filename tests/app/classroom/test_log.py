@@ -51,7 +51,7 @@ def test_entries_sent_twice_count_once() -> None:
             "input 7 is missing; input 6 arrived instead",
         ),
         ([LogEntry(6, 600, "", "", 0), LogEntry(7, 599, "", "", 0)], "input 7 is earlier"),
-        ([LogEntry(3, 300, "note 4", "", 0)], "input 3 differs from the acknowledged one"),
+        ([LogEntry(3, 300, "note 4", "", 0)], "input 3 differs from the input that the host acknowledged"),
         ([LogEntry(3, 301, "note 3", "", 0)], "input 3 differs from the"),
     ],
 )

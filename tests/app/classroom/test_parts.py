@@ -180,7 +180,7 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     the_class = record.read_class()
     assert the_class is not None
     assert the_class.id == 2
-    with pytest.raises(RecordUnavailableError, match="another part"):
+    with pytest.raises(RecordUnavailableError, match="no longer the current part"):
         old.store_seats_and_entries([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
     record.close()
 

@@ -199,7 +199,7 @@ def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProc
             assert cyd.request_reply(message, "acknowledged")["number"] == 1
         eve.request_reply(join(host.invited, "Dee", "d" * 32), "welcome")
         eve.request_reply(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
-        assert "differs from the acknowledged one" in eve.read_refusal(
+        assert "differs from the input that the host acknowledged" in eve.read_refusal(
             build_actions_message(build_entry(1, 100, "note other"))
         )
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]

@@ -142,8 +142,8 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     rewritten = json.loads(log[0])
     rewritten[2] = "note another"
     forged = {
-        "another scenario, seed or mode": ({"seed": header["seed"] + 1}, log),
-        "belongs to another scenario, seed or mode": ({"text": header["text"] + "\n# easier"}, log),
+        "log of Eve does not match the scenario, seed or mode": ({"seed": header["seed"] + 1}, log),
+        "does not match the scenario, seed or mode": ({"text": header["text"] + "\n# easier"}, log),
         "scenario, seed or mode": ({"mode": "lab"}, log),
         "belongs to another person than": ({"seat": 1, "name": "Zoe"}, log),
         "input 1": ({}, [json.dumps(rewritten), *log[1:]]),
@@ -160,7 +160,7 @@ def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     for reason, reply in zip((*forged, "handed out", "does not exist"), other_replies, strict=True):
         assert reply["kind"] == "refused"
         assert reason in reply["text"]
-    with pytest.raises(InvalidSeatLogError, match="Hand it in"):
+    with pytest.raises(InvalidSeatLogError, match="Give it to the instructor"):
         read_handout(honest)
 
 

@@ -123,7 +123,7 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     svg_text = curve_svg.draw_value_curve(require(source.regret_analysis), {}, refused)
     assert re.search(r"<text [^>]*>75</text>", svg_text), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", svg_text), "times below"
-    assert ">blunder: 15 or more</text>" in svg_text
+    assert ">blunder: 15 points lost or more</text>" in svg_text
     assert "point of no return" not in svg_text, "all goals were reached"
     moves = find_marked_segments(require(source.regret_analysis))
     numbers = re.findall(r'font-weight="bold">(\d+)</text>', svg_text)
@@ -150,11 +150,11 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
         RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
     )
     account = RegretAnalysis(moves, 50.0, chance)
-    assert "point of no return 0:10.0</text>" in curve_svg.draw_value_curve(account, {})
+    assert "point of no return at 0:10.0</text>" in curve_svg.draw_value_curve(account, {})
     sections = dict(debrief_sections.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
     comparison = sections["Compared with the best possible run"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
-    assert "these steps no longer meet “It serves” by 1:00." in comparison
+    assert "they no longer meet “It serves” by 1:00." in comparison
     assert "THE CURVE" in comparison
 
 

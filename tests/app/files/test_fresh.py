@@ -25,7 +25,7 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
     assert result.certificate["idle"]["score"] < 50.0
     assert result.difficulty in DIFFICULTY_LEVELS
     assert result.scenario.level == result.difficulty
-    assert result.description.startswith(f"A new random drill: 6 min, {result.difficulty}. Checked with ")
+    assert result.description.startswith(f"A new random drill: 6 minutes, {result.difficulty}. Checked with ")
 
 
 def test_generated_drills_vary_and_match_the_wanted_level() -> None:

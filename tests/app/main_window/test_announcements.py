@@ -103,7 +103,7 @@ def test_dragging_through_the_past_is_announced_once(
     announcements.clear()
     for t_s in (8.0, 6.0, 4.0):
         window.replay.show_time(t_s)
-    assert flush_announcements(window, announcements) == "Looking back at 0:04.0 of 0:10.0."
+    assert flush_announcements(window, announcements) == "Showing 0:04.0; the run is at 0:10.0."
 
 
 @pytest.mark.slow

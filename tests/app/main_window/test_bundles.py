@@ -148,7 +148,7 @@ def test_problems_of_a_bundle_are_shown(window: OpenWindow, tmp_path: Path) -> N
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(b"PK\3\4 and nothing of the kind")
     window.open_file(str(file))
-    assert "truncated" in window.notice.text
+    assert "the file is cut off" in window.notice.text
     assert window.pages.currentWidget() is window.picker
 
 

@@ -45,7 +45,7 @@ PANELS = (
 )
 
 
-@pytest.mark.parametrize("page", ["Progress", "Link planner", "Fidelity to the papers", "History"])
+@pytest.mark.parametrize("page", ["Progress", "Link planner", "Fidelity to published figures", "History"])
 def test_escape_leaves_a_page_for_the_drills(
     hands: WindowUser, window: OpenWindow, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

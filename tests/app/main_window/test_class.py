@@ -121,7 +121,7 @@ def test_a_seat_freezes_stops_at_a_limit_and_shows_messages(hands: WindowUser, q
         host.send_message(message)
         qtbot.waitUntil(lambda: "Instructor: well done" in window.notice.text, timeout=WAIT_MS_MAX)
         host.send_message(build_pace("running", until=tick))
-        qtbot.waitUntil(lambda: "stopped your run here" in window.notice.text, timeout=WAIT_MS_MAX)
+        qtbot.waitUntil(lambda: "stopped your run at this time" in window.notice.text, timeout=WAIT_MS_MAX)
         assert not session.is_running, "the run has come to its limit"
         host.send_message(build_pace("running"))
         qtbot.waitUntil(lambda: session.is_running, timeout=WAIT_MS_MAX)
@@ -451,7 +451,7 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
         qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=PROCESS_MS_MAX)
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=PROCESS_MS_MAX)
         board.freeze_button.click()
-        qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=PROCESS_MS_MAX)
+        qtbot.waitUntil(lambda: "Seats not frozen yet: Cem." in board.state.text(), timeout=PROCESS_MS_MAX)
     report, seat_file = tmp_path / "report.zip", tmp_path / "class.seat"
     board.report_wanted.emit(str(report), True)
     qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=PROCESS_MS_MAX)
@@ -652,7 +652,11 @@ def test_seat_is_greeted_while_the_class_waits_for_its_start(
         qtbot.waitUntil(lambda: window.session.live_drill is not None, timeout=WAIT_MS_MAX)
         qtbot.waitUntil(lambda: "waiting for the start" in window.run_facts.text(), timeout=WAIT_MS_MAX)
         qtbot.wait(500)  # the state of the class arrives as well
-        for words in ("seat 2, Hal 2", "Somebody else has your name", "The instructor starts the clock"):
+        for words in (
+            "seat 2, Hal 2",
+            "Another participant has the same name",
+            "The instructor starts the clock",
+        ):
             assert words in window.notice.text
         window.session.play()
         assert not window.session.is_running

@@ -336,7 +336,9 @@ def test_each_mistake_can_be_retried_and_viewed(hands: WindowUser, profile: Prof
     points = hands.open_tab(POINTS)
     moments = {b.text(): b for b in points.findChildren(QPushButton) if b.text().startswith("Retry ")}
     before_s = (refused.cause_tick - refused.retry_tick) / 100
-    label = f"Retry {before_s:.0f} s before this ({formatting.format_run_time(refused.retry_tick / 100, 1)})"
+    label = (
+        f"Retry from {formatting.format_run_time(refused.retry_tick / 100, 1)}, {before_s:.0f} s before this"
+    )
     look = require(moments[label].parentWidget()).findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page

@@ -333,7 +333,7 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: WindowUser, pag
     page.parse_if_changed()
     assert page.scenario is None
     assert find_child(brief, QLabel, "title").text() == "Now: The mirror restarts"
-    assert "revious preview" in page.preview.message.text()
+    assert "earlier version" in page.preview.message.text()
     assert page.text.hasFocus()
 
 
@@ -353,7 +353,7 @@ def test_pending_typing_reaches_the_form_and_the_timeline(hands: WindowUser, pag
 
 
 def test_an_empty_list_of_problems_takes_one_line(hands: WindowUser, page: ScenarioEditor) -> None:
-    assert page.findings.heading.startswith("Playable; 3 problems left")
+    assert page.findings.heading.startswith("The scenario is playable; 3 problems left")
     page.text.apply_differences(scenario_files.find_scenario_file("lab").text)
     page.parse_if_changed()
     assert page.findings.heading.startswith("No problems found in the text")

@@ -90,7 +90,7 @@ def test_a_second_instance_is_refused(
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 0)
     problem = get_refusal(profile.file.parent)
     assert problem.kind is StorageProblemKind.IN_USE
-    assert "Another Mirrordrill uses" in str(problem)
+    assert "Another running Mirrordrill uses" in str(problem)
     profile.append_line(run_id, 1, "0.01 note the first one goes on")
     assert profile.find_data_faults() == []
 

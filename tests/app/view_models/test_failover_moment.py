@@ -71,8 +71,8 @@ def test_the_figures_match_the_report() -> None:
     assert view.duration_gauge[1] == row["published_s"]
     assert view.heading == "Clients are back after 4.35 s"
     assert [(line.name, line.text) for line in view.rows] == [
-        ("Database online", "again after 3.56 s"),
-        ("Clients working", "again after 4.35 s"),
+        ("Database online", "yes, after 3.56 s"),
+        ("Clients working", "yes, after 4.35 s"),
         ("Longest phase", "Role change, 2.07 s"),
     ]
 

@@ -172,7 +172,7 @@ def test_a_due_skill_then_a_failure_then_the_path_decides_the_recommendation(
         drills, build_run(1, "cable-pulled", 90.0, 0.0), build_run(0, FIRST_DRILL, 90.0, 0.1)
     )
     assert name == "stop-service-failover"
-    assert reason == "Next in “Mirroring”: 2 of 46 passed."
+    assert reason == "Next in “Mirroring”: 2 of 46 drills passed."
     name, reason = recommend_drill(
         drills, build_run(1, FIRST_DRILL, 90.0, 0.0), build_run(0, "ag-not-ready", 41.0, 0.1)
     )
@@ -190,8 +190,13 @@ def test_a_card_has_one_difficulty_and_one_state(cards: list[DrillCard]) -> None
     assert replace(card, was_begun=True).result_label.text == "Started"
     assert replace(card, has_results=False).result_label.text == ""
     assert replace(card, best=96.0, last=70.0).result_label == ("✓ Passed, 96", "ok")
-    assert replace(card, best=96.0, last=70.0, is_due=True).result_label == ("✓ Passed, 96 · due", "warn")
-    assert replace(card, best=41.0, last=30.0).result_label == ("41 of 100, retry", "warn")
-    assert replace(card, last=70.0).result_label.text == "70 of 100, retry", "a rewound run passes nothing"
+    assert replace(card, best=96.0, last=70.0, is_due=True).result_label == (
+        "✓ Passed, 96 · practice due",
+        "warn",
+    )
+    assert replace(card, best=41.0, last=30.0).result_label == ("41 of 100, not passed", "warn")
+    assert replace(card, last=70.0).result_label.text == "70 of 100, not passed", (
+        "a rewound run passes nothing"
+    )
     lab = next(card for card in cards if card.name == "lab")
     assert lab.result_label.text == "Free play"

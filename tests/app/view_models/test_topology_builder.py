@@ -103,7 +103,7 @@ def test_an_unnoticed_loss_is_labeled() -> None:
     ("line", "ends", "label"),
     [
         (f"cut {P} {M}", (P, M), "cut"),
-        (f"cut-one-way {M} {W}", (M, W), f"no packets {M} → {W}"),
+        (f"cut-one-way {M} {W}", (M, W), f"no packets in direction {M} → {W}"),
         (f"pull-cable {W}", (P, W), "cable pulled"),
         (f"power-off {W}", (M, W), "power off"),
         (f"degrade {P} {M} rtt_ms=80", (P, M), "degraded"),

@@ -225,4 +225,4 @@ def test_an_expired_question_is_labeled(view: BriefingPanel) -> None:
     view.add_events(drill.events[count_before:])
     assert card.isVisible()
     assert not card.is_open
-    assert "no answer in time" in read_labels(view).lower()
+    assert "question not answered in time" in read_labels(view).lower()

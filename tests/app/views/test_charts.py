@@ -375,7 +375,7 @@ def test_the_picture_has_a_text_alternative(charts: ChartView) -> None:
 def test_the_end_of_redo_is_predicted_at_the_current_rate(charts: ChartView, run: Any) -> None:
     append_samples(run, 20, redo_queue_kb=np.arange(40_000.0, 20_000.0, -1_000.0))
     charts.show_world(run.world)
-    assert "Redo queue: redone in about 21 s" in charts.forecast.text()
+    assert "Redo queue: all redone in about 21 s" in charts.forecast.text()
     assert charts.forecast.isVisible()
     assert "done in about 21 s" in charts.summary
     panel = next(panel for panel in charts.panels if panel.counter.name == "redo_queue_kb")
@@ -389,7 +389,7 @@ def test_a_full_log_is_predicted(charts: ChartView, run: Any) -> None:
     room_kb = 40.0 * 1024 * 1024
     append_samples(run, 20, log_used_kb=room_kb - 120_000.0 + 1_000.0 * np.arange(20.0))
     charts.show_world(run.world)
-    assert "Log used: full in about 1:41" in charts.forecast.text()
+    assert "Log used: log full in about 1:41" in charts.forecast.text()
 
 
 def test_states_of_each_copy_are_lanes_with_gaps(charts: ChartView, run: Any) -> None:
@@ -437,7 +437,7 @@ def test_a_long_run_states_its_resolution(charts: ChartView, run: Any) -> None:
     run.samples.every = 6000
     append_samples(run, 61, send_queue_kb=0.0)
     charts.show_drill(run)
-    assert "one value every 1 min from here on" in charts.forecast.text()
+    assert "from here on, the charts show one value every 1 min" in charts.forecast.text()
     assert charts.forecast.isVisible()
 
 

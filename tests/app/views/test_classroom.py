@@ -147,7 +147,7 @@ def test_a_seat_is_one_row_at_all_times(board: InstructorStation) -> None:
     actions |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
     board.show_dashboard(build_board(build_tile(1, "Ann", verdict=actions)))
     assert list_cells(board, 0)[5] == "SERVER_B ▸ Power off"
-    assert list_details(board, 0)[2] == "by you at 1:10"
+    assert list_details(board, 0)[2] == "entered by you at 1:10"
 
 
 def test_list_stays_where_it_was_scrolled_while_seats_change(board: InstructorStation, qtbot: QtBot) -> None:
@@ -215,7 +215,7 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation
         ),
         (
             {"version": "1.0.1", "verdict": {"parted_t_s": 5.0, "parted": "another state"}},
-            ["Active", "Version 1.0.1: states not verified"],
+            ["Active", "Version 1.0.1: states of the run not verified"],
         ),
         ({"frozen": True, "at_s": 0.0, "recording": False}, ["Not recording yet", ""]),
         ({"hand": "Why?", "hand_place": 1}, ["Raised hand", "1. “Why?”"]),
@@ -231,7 +231,7 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation
         ({"worth": [(9.0, 100.0), (70.0, 50.0)], "at_s": 251.0}, ["Active", ""]),
         (
             {"verdict": {"parted_t_s": 125.0, "parted": "another state"}, "over": True},
-            ["Diverges at 2:05", "another state"],
+            ["Replay differs at 2:05", "another state"],
         ),
     ],
 )
@@ -279,7 +279,7 @@ def test_seats_that_are_not_frozen_are_named(board: InstructorStation) -> None:
     board.show_dashboard(
         build_board(build_tile(1, "Ann"), build_tile(2, "Bob"), state="frozen", not_frozen=("Bob",))
     )
-    assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
+    assert board.state.text() == "2 seats, 2 connected. Seats not frozen yet: Bob."
     assert (board.freeze_button.isEnabled(), board.resume_button.isEnabled()) == (False, True)
 
 
@@ -380,8 +380,8 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Ins
         )
     )
     assert [list_cells(board, row)[SCORE] for row in range(3)] == [
-        "40 of 100 possible",
-        "0 of 0 possible",
+        "40 points, 100 possible",
+        "0 points, 0 possible",
         "",
     ]
     tip = board.tiles.table.columns[SCORE].tip
@@ -494,7 +494,7 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
     board.show_dashboard(
         build_board(build_tile(1, "Ann", **waits), build_tile(2, "Bob", version="", **waits), state="frozen")
     )
-    assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
+    assert board.lobby.arrivals.text() == "2 seats have joined, 1 seat is ready"
     assert board.resume_button.isHidden()
     assert "Waiting for the start" in board.state.text()
     projector = board.show_projector()

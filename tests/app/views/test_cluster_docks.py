@@ -85,5 +85,5 @@ def test_an_irreversible_action_asks_first(qtbot: Any, monkeypatch: pytest.Monke
     assert lines == []
     evict.trigger()
     menu = click_row(qtbot, view, "AG1", "role")
-    next(action for action in menu.actions() if action.text() == "Move to NODE_3").trigger()
+    next(action for action in menu.actions() if action.text() == "Move the role to NODE_3").trigger()
     assert lines == ["evict NODE_2", "move-role AG1 NODE_3"]

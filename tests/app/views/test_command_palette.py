@@ -79,9 +79,9 @@ def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: 
 
 def test_arrow_keys_select_and_announce(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "next")
-    assert desk.palette_.field.accessibleDescription() == "Time: Next event, F9; 2 of 3 commands"
+    assert desk.palette_.field.accessibleDescription() == "Time: Next event, F9; 2 of 3 commands match"
     qtbot.keyClick(desk.palette_.field, Key.Key_Down)
-    assert desk.palette_.field.accessibleDescription() == "Views: Next theme; 2 of 3 commands"
+    assert desk.palette_.field.accessibleDescription() == "Views: Next theme; 2 of 3 commands match"
     qtbot.keyClick(desk.palette_.field, Key.Key_Enter)
     assert desk.done == ["Next theme"]
 

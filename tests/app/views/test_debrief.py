@@ -218,7 +218,7 @@ def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: DebriefV
     at_s, begin_s = times[-2], require(wanted.args)[0]
     assert begin_s < at_s - 5.0, "one more key tries again, with time for a look before what happened there"
     assert focused_widget.text().startswith(
-        f"Retry {at_s - begin_s:.0f} s before {formatting.format_run_time(at_s, 1)} ("
+        f"Retry from {formatting.format_run_time(begin_s, 1)}, {at_s - begin_s:.0f} s before "
     )
     assert not focused_widget.visibleRegion().isEmpty(), "it has come into sight"
 
@@ -311,7 +311,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
     assert [item.line_without_time for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
     qtbot.mouseClick(pressed[pressed.index(look[2]) + 1], Qt.MouseButton.LeftButton)
-    assert tried == [(10.01, "40 s until 0:50.0: best continuation: SERVER_A ▸ Power on.")]
+    assert tried == [(10.01, "You have 40 s until 0:50.0: best continuation: SERVER_A ▸ Power on.")]
 
 
 @pytest.mark.parametrize("equal_texts", [True, False])
@@ -333,12 +333,10 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     parts = show_parts(qtbot, RegretAnalysis(moves, 60.0, LAST_CHANCE), tried, watched.append)
     labels = read_labels(parts)
     assert ("Point of no return: last chance to meet all goals." in labels) is equal_texts
-    note = (
-        "0:10.0  point of no return: SERVER_B ▸ Power off\nUntil then, these steps would have met all goals"
-    )
+    note = "0:10.0  point of no return: SERVER_B ▸ Power off\nUp to this time, these steps would have met all goals"
     assert (note in labels) is not equal_texts
     assert "0:50.0\nSERVER_A ▸ Power on" in labels
-    assert "After this, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in labels
+    assert "After this action, these steps no longer meet “SERVER_B serves” by 1:00, “All is well”." in labels
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(
         b for b in pressed if b.text() == f"Watch the {'best continuation' if equal_texts else 'last chance'}"
@@ -348,7 +346,7 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
     begin_s, steps = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
-    assert steps == "10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
+    assert steps == "You have 10 s until 0:10.0: your next action was SERVER_B ▸ Power off."
 
 
 def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> None:
@@ -363,7 +361,7 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
     assert begin_s < 50.0 - QUERY_S
     assert steps.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
     labels = read_labels(parts)
-    assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in labels
+    assert "If these steps begin one second later, they no longer meet “SERVER_B serves” by 1:00." in labels
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 
@@ -441,7 +439,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
         qtbot.keyClick(curve, Qt.Key.Key_Return)
     assert blocker.args == [10.0]
     assert [text.splitlines()[1] for text in tooltips] == ["0:10.0  SERVER_B ▸ Power off"]
-    assert curve.format_tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
+    assert curve.format_tip(1000, moves[1]).splitlines()[-1] == "point of no return at 0:10.0"
 
 
 def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> None:
@@ -457,7 +455,7 @@ def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> Non
     curve.resize(curve.sizeHint())
     curve.show()
     boxes = {text.content: text.box for text in painted.list_texts(curve)}
-    assert not boxes["−6"].intersects(boxes["point of no return 0:10.0"])
+    assert not boxes["−6"].intersects(boxes["point of no return at 0:10.0"])
 
 
 def test_without_a_solution_the_curve_states_its_limits(qtbot: QtBot) -> None:

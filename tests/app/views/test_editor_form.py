@@ -347,7 +347,7 @@ def test_empty_field_shows_the_schemas_default_text(form: RecordingForm) -> None
     select_section(form, "server")
     line = form.page.rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
-    assert line.placeholderText() == "the number of the hardware profile"
+    assert line.placeholderText() == "as many as the hardware profile has"
 
 
 def test_nested_table_is_created_and_removed_with_its_last_key(form: RecordingForm) -> None:
@@ -450,18 +450,18 @@ def test_every_field_has_a_label_and_a_meaning() -> None:
 @pytest.mark.parametrize(
     ("model", "key", "tip_texts"),
     [
-        (schema.Scenario, "minutes", ("From 1 to 600.", "Required.", "In the text: minutes")),
-        (schema.Scenario, "length", ("with s, min or h", "From 0 to 24 h.")),
+        (schema.Scenario, "minutes", ("Allowed: 1 to 600.", "Required.", "Key in the TOML text: minutes")),
+        (schema.Scenario, "length", ("with s, min or h", "Allowed: 0 to 24 h.")),
         (schema.Scenario, "title", ("At most 200 characters.",)),
-        (schema.LinkSpec, "rtt_ms", ("In milliseconds.", "From 0 to 10,000.", "Left empty: 0.2.")),
-        (schema.DatabaseSpec, "log_backup_every", ("Left empty: 900 s.",)),
+        (schema.LinkSpec, "rtt_ms", ("In milliseconds.", "Allowed: 0 to 10,000.", "If left empty: 0.2.")),
+        (schema.DatabaseSpec, "log_backup_every", ("If left empty: 900 s.",)),
         (
             schema.ServerSpec,
             "cores",
-            ("From 1 to 256.", "Left empty: the number of the hardware profile."),
+            ("Allowed: 1 to 256.", "If left empty: as many as the hardware profile has."),
         ),
         (schema.ServerSpec, "name", ("A name such as SERVER_A",)),
-        (schema.Goal, "weight", ("More than 0, at most 100.", "Left empty: 1.")),
+        (schema.Goal, "weight", ("Allowed: more than 0, at most 100.", "If left empty: 1.")),
         (schema.ClientSpec, "databases", ("Separate several values with commas.",)),
     ],
 )
@@ -476,16 +476,24 @@ def test_tip_shows_unit_range_and_default(
 @pytest.mark.parametrize(
     ("path", "typed", "message"),
     [
-        (("minutes",), "soon", "Time for a learner (min): “soon” is not valid; expected a whole number."),
-        (("minutes",), "6000", "Time for a learner (min): “6000” is not valid; expected at most 600."),
+        (
+            ("minutes",),
+            "soon",
+            "Playing time for a learner, in minutes: “soon” is not valid; expected a whole number.",
+        ),
+        (
+            ("minutes",),
+            "6000",
+            "Playing time for a learner, in minutes: “6000” is not valid; expected at most 600.",
+        ),
         (
             ("length",),
             "15 parsecs",
-            "Ends after (time): “15 parsecs” is not valid; expected seconds (30) or a",
+            "Drill ends after (time): “15 parsecs” is not valid; expected seconds (30) or a",
         ),
         (("skills",), "Read State, x y", "expected a name such as back-in-service"),
         (("seed",), "9" * 60, "“" + "9" * 39 + "…” is not valid; expected less than 9223372036854775808."),
-        (("title",), "a\u202eb", "expected no invisible character like character 2 (U+202E)."),
+        (("title",), "a\u202eb", "expected text without invisible characters; character 2 is U+202E."),
     ],
 )
 def test_a_refusal_names_value_position_and_expectation(

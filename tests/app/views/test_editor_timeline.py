@@ -181,9 +181,9 @@ def test_an_entry_is_described_in_words() -> None:
     descriptions = [describe_entry(entry) for entry in parse_timeline(SCENARIO_TEXT).entries]
     assert descriptions[0] == "At 0:30: hang SERVER_B"
     assert descriptions[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
-    assert descriptions[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
-    assert descriptions[4] == "Solution 1, at 1:35: sql SERVER_B SELECT 1"
-    assert descriptions[6] == "Solution 3, when Sales is SYNCHRONIZED, 10 s later: note done"
+    assert descriptions[3] == "10 s after Sales serves on SERVER_B: power-on SERVER_A"
+    assert descriptions[4] == "Solution step 1, at 1:35: sql SERVER_B SELECT 1"
+    assert descriptions[6] == "Solution step 3, 10 s after Sales is SYNCHRONIZED: note done"
 
 
 @pytest.mark.parametrize(

@@ -73,13 +73,13 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: RecordingLedger, drill:
     assert row[0] == "● active"
     assert row[3].startswith("0:1")  # the partner timeout of 10 s counts from the last answer
     tip = ledger.model.index(0, 3).data(Qt.ItemDataRole.ToolTipRole)
-    assert tip.endswith(" s after the action")
+    assert tip.endswith(" s after the fault began")
     assert "has lost" in row[6]
     apply_and_show(ledger, drill, "mend SERVER_A SERVER_B")
     (row,) = list_texts(ledger)
     assert row[0] == "✓ undone"
     assert row[4] == "0:15.01"
-    assert ledger.detail.text() == "0 of 1 active."
+    assert ledger.detail.text() == "Active faults: 0 of 1."
 
 
 def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: RecordingLedger, drill: FakeRun) -> None:
@@ -103,7 +103,7 @@ def test_the_selected_fault_is_shown_in_full_below(
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
     assert "Requested at 0:00.00, not detected yet. The fault ends automatically." in ledger.detail.text()
     apply_and_show(ledger, drill, run_s=5.0)
-    assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
+    assert "detected at 0:00.05 (0.05 s after the fault began)" in ledger.detail.text()
 
 
 def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: RecordingLedger, drill: FakeRun) -> None:
@@ -179,7 +179,7 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, dr
     bar = require(ledger.findChild(ButtonBar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
     assert [row[1] for row in list_texts(ledger)] == ["cut SERVER_A SERVER_W"]
-    assert ledger.detail.text() == "1 of 2 active."
+    assert ledger.detail.text() == "Active faults: 1 of 2."
 
 
 def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: FakeRun) -> None:
@@ -187,7 +187,7 @@ def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: Fake
     apply_lines(drill.world, "pull-cable SERVER_B", wait_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
-    assert ledger.detail.text() == "1 of 1 active."
+    assert ledger.detail.text() == "Active faults: 1 of 1."
     drill.permissions = PERMISSIONS_BY_MODE[DrillMode.GUIDED]
     ledger.show_drill(drill)
     assert len(list_texts(ledger)) == 2

@@ -59,7 +59,7 @@ def test_the_planner_opens_with_the_papers_local_network(planner: LinkPlanner) -
     assert list_heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
         curve.read_column("transactions_per_s")
     )
-    assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
+    assert planner.findings.text.startswith("Safety level: Both safety levels meet the goals")
     assert "Figure 8" in planner.notes[0].text()
     assert "measured, Tables 2a, 2b" in planner.notes[0].text()
 
@@ -146,7 +146,7 @@ def test_goals_change_the_verdict(planner: LinkPlanner) -> None:
     assert planner.findings.text.startswith("Safety level: Use OFF")
     planner.controls.cost.setValue(50.0)
     planner.write_findings()
-    assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
+    assert planner.findings.text.startswith("Safety level: Both safety levels meet the goals")
 
 
 def test_versions_before_2008_do_not_compress(planner: LinkPlanner) -> None:

@@ -46,7 +46,8 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     )
     assert spoken == "53 of 100"
     assert (
-        f"1 of {len(load_skills())} skills practiced, 1 is due" in find_child(page, QLabel, "summary").text()
+        f"1 of {len(load_skills())} skills practiced, 1 skill is due"
+        in find_child(page, QLabel, "summary").text()
     )
     page.take_focus()
     with qtbot.waitSignal(page.start_wanted) as began:
@@ -67,7 +68,7 @@ def test_confidence_in_all_answers_is_drawn_and_described(qtbot: QtBot) -> None:
     page.show_progress([], [], {}, NOW, compute_calibration(answers))
     (curve,) = page.findChildren(CalibrationCurve)
     assert curve.accessibleName() == "Share of correct answers by stated confidence: 50%: 50%, 90%: 100%"
-    assert any("Brier score 0.17 of 3 answers" in label.text() for label in page.findChildren(QLabel))
+    assert any("Brier score 0.17 for 3 answers" in label.text() for label in page.findChildren(QLabel))
     page.resize(1000, 700)
     page.show()
     page.grab()

@@ -49,7 +49,7 @@ def test_of_many_events_the_least_important_are_counted() -> None:
     events.append(build_event(30, "goal", None, None, "goal met: all is well"))
     spoken = describe_events(events)
     assert "Goal met: all is well." in spoken
-    assert spoken.endswith(f"And {21 - SENTENCES_MAX} more.")
+    assert spoken.endswith(f"Further events: {21 - SENTENCES_MAX}.")
     assert spoken.count("lost SERVER_A") == SENTENCES_MAX - 1
 
 

@@ -69,7 +69,7 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
         (format_broken_text(("points = 40", "points = 70")), "[[rubric]]", "total 130"),
         (format_broken_text(("weight = 3", "weight = 0")), "weight", "more than 0"),
         (format_broken_text(("weight = 3", "weight = nan")), "weight", "a finite number"),
-        (format_broken_text(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
+        (format_broken_text(('limit = "60s"', 'limit = "5s"')), "limit", "is not above `target`"),
         (format_broken_text(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
         (SMALL_TEXT + LINK_TEXT, "ends", "two different ends of the link"),
         (format_broken_text(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
@@ -82,8 +82,8 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
             "name",
             "is listed twice",
         ),
-        (format_broken_text(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not TOML"),
-        (format_broken_text(("seed = 3", "seed = = 3")), "seed", "not TOML"),
+        (format_broken_text(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not valid TOML"),
+        (format_broken_text(("seed = 3", "seed = = 3")), "seed", "not valid TOML"),
         (
             format_broken_text((SERVED_CONDITION_TEXT, SERVED_CONDITION_TEXT.replace("serves", "servs"))),
             "when",
@@ -118,7 +118,7 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
         ),
         (format_broken_text(('"read-state"', '"read-states"')), "skills", "read-state?"),
         (format_broken_text(('length = "5min"', "length = {a = 1}")), "length", "a number"),
-        ("x = " + "[" * 400 + "]" * 400, "x", "at most 16 levels"),
+        ("x = " + "[" * 400 + "]" * 400, "x", "at most 16 levels of nesting"),
         (
             format_broken_text(("minutes = 5", 'minutes = "x"')).replace("\n", "\r\n"),
             "minutes",

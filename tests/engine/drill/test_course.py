@@ -70,7 +70,7 @@ def test_without_questions_the_other_items_share_the_points() -> None:
     share = sum(item.points for item in other_items) / sum(item.max for item in other_items)
     assert 0.0 < share < 1.0
     assert diagnosis.points == pytest.approx(20.0 * share, abs=0.05)
-    assert "Not counted" in diagnosis.reason
+    assert "not counted in this run" in diagnosis.reason
 
 
 def test_ending_the_drill_before_a_question_earns_no_points() -> None:

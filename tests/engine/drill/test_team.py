@@ -196,7 +196,7 @@ def read_problem(text: str) -> str:
 @pytest.mark.parametrize(
     ("old_text", "new_text", "message"),
     [
-        ('key = "room"', 'key = "dba"', "'dba' exists twice"),
+        ('key = "room"', 'key = "dba"', "'dba' is used twice"),
         ('servers = ["PAY1", "PAY2", "PAYW"]\nsees = ["power"]', 'servers = ["PAY9"]', "no server 'PAY9'"),
         ('"plug-cable", "pull-cable"', '"plug-cabel"', "unknown command 'plug-cabel'"),
         ("@manager ask-status dba Can", "@chief ask-status dba Can", "this team has no role 'chief'"),

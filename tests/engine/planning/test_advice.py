@@ -36,7 +36,7 @@ def find_topic(topic: str, plan: MirroringPlan, goals: PlanGoals | None = None) 
 def test_a_local_network_supports_full_for_workload1() -> None:
     advice_item = find_topic("Safety level", MirroringPlan())
     assert advice_item.severity is FindingSeverity.OK
-    assert advice_item.text.startswith("Both levels meet the goals")
+    assert advice_item.text.startswith("Both safety levels meet the goals")
 
 
 def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
@@ -44,7 +44,7 @@ def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     advice_item = find_topic("Safety level", plan)
     assert advice_item.severity is FindingSeverity.WARN
     assert advice_item.text.startswith(
-        "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
+        "Use OFF; FULL does not meet the goals: FULL reduces the throughput by more than 5%"
     )
     # table 3a has a throughput of 158 instead of 215
     assert re.search(r"The throughput is 2[4-7]% lower\.$", find_topic("Safety FULL", plan).text)
@@ -106,7 +106,7 @@ def test_the_binding_limit_is_the_most_helpful_change(plan: MirroringPlan, resou
 
 def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() -> None:
     assert (
-        "at most 64 KB can be unacknowledged, which limits sending to 610 KB/s"
+        "at most 64 KB of log can be sent without acknowledgement. This limits sending to 610 KB/s"
         in find_topic("Bottleneck", MirroringPlan(rtt_ms=100)).text
     )
     small_workload = build_custom_workload(10, 0.0, 2.0, 100)
@@ -118,13 +118,15 @@ def test_the_round_trip_text_distinguishes_a_full_window_from_waiting_commits() 
 
 def test_loss_follows_the_safety_level() -> None:
     topic = "Data loss if the principal fails"
-    assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
+    assert find_topic(topic, MirroringPlan()).text.startswith(
+        "While SYNCHRONIZED, no committed transactions are lost"
+    )
     near_item = find_topic(topic, MirroringPlan(safety=OFF))
     assert near_item.severity is FindingSeverity.OK
     assert near_item.text.startswith("About 3.")
     far_item = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), PlanGoals(rpo_s=10))
     assert far_item.severity is FindingSeverity.BAD
-    assert far_item.text.startswith("The whole send queue: 6.4")
+    assert far_item.text.startswith("All log that was not sent is lost: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far_item.text)
     assert find_topic(topic, MirroringPlan(safety=OFF), PlanGoals(rpo_kb=1.0)).text.endswith(
         "This is more than the acceptable loss."
@@ -210,7 +212,7 @@ def test_compression_is_suggested_for_a_limiting_link_and_a_capable_version() ->
     assert "Compression" not in list_topics(MirroringPlan())
     assert "2008" in list_topics(MirroringPlan(bandwidth_mbps=2.0))["Compression"]
     offered = list_topics(MirroringPlan(bandwidth_mbps=4.0, version=2008))["Compression"]
-    assert offered.startswith("If the stream compresses to 50%, FULL reaches 23")
+    assert offered.startswith("If the log stream is compressed to 50% of its size, FULL reaches 23")
     used = list_topics(MirroringPlan(bandwidth_mbps=4.0, version=2008, compression_ratio=0.5))["Compression"]
     assert "2 times the uncompressed rate" in used
 

@@ -54,7 +54,7 @@ SOLUTION = SMALL_TEXT[SMALL_TEXT.index("[[solution]]") : SMALL_TEXT.index("[[rub
             'when = "SERVER_A is OFF"\nprice = 2',
             "loses points",
         ),
-        ("price = 20", "price = 0", "has no deduction"),
+        ("price = 20", "price = 0", "the deduction for this action is 0 points"),
         (
             "[[solution]]",
             '[[forbidden]]\nname = "off"\ntext = "Off."\nwhen = "SERVER_B is OFF"\nbetter = "Wait."\n\n[[solution]]',

@@ -69,7 +69,7 @@ def test_durations_may_have_units() -> None:
         ("power-off SERVER_A", "power-of SERVER_A", "timeline[0].do", "power-of", ""),
         ("power-off SERVER_A", "power-off SERVER_Z", "timeline[0].do", "SERVER_Z", ""),
         ("power-off SERVER_A", "finish", "timeline[0].do", "only the learner can use", ""),
-        ('at = "20s"', "", "timeline[0]", "time is missing", "between"),
+        ('at = "20s"', "", "timeline[0]", "neither a time nor a condition", "between"),
         ('at = "20s"', 'at = 1\nwhen = "Sales serves"', "timeline[0]", "at and when", ""),
         ('at = "20s"', "between = [30, 10]", "timeline[0].between", "empty", ""),
         ('at = "20s"', "at = 1\nafter = 2", "timeline[0].after", "condition", ""),
@@ -85,7 +85,7 @@ def test_durations_may_have_units() -> None:
         ("refused = 4", "refusd = 4", "rubric[2].refusd", "unknown key", "refused?"),
         ('kind = "conduct"', 'kind = "forbidden"', "rubric[2].refused", "unknown key", ""),
         ('ran "SET PARTNER OFF"', "ran SET", "rubric[2].price[0].when", "'SET'", "quotes"),
-        ('length = "5min"\n', "", "", "must end", "length"),
+        ('length = "5min"\n', "", "", "needs a time limit", "length"),
     ],
 )
 def test_problems_are_reported(old_text: str, new_text: str, key: str, message: str, expected: str) -> None:

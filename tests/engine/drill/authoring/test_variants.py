@@ -110,7 +110,7 @@ def test_a_file_without_variants_keeps_its_braces() -> None:
         (
             'database = ["Sales"',
             'principal = ["X", "Y"]\ndatabase = ["Sales"',
-            "pool 'principal' exists twice",
+            "two pools have the name 'principal'",
         ),
         ("power-off {principal}", "power-off {principel}", "no pool 'principel'"),
     ],

@@ -188,10 +188,10 @@ def test_an_unanswered_question_about_the_state_counts_when_its_time_is_over(
     ("lines", "why"),
     [
         (["@dba status manager Claims is SYNCHRONIZED"], "No role asked another role for a status."),
-        (["@manager ask-status dba Claims?"], "0 of 1 questions answered correctly and on time."),
+        (["@manager ask-status dba Claims?"], "0 of 1 status requests were answered correctly and on time."),
         (
             ["@dba status manager Claims is SYNCHRONIZED", "@manager ask-status dba Claims?"],
-            "0 of 1 questions answered correctly and on time.",
+            "0 of 1 status requests were answered correctly and on time.",
         ),
     ],
 )

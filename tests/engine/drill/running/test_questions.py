@@ -152,12 +152,12 @@ def test_a_missing_answer_scores_no_points() -> None:
 @pytest.mark.parametrize(
     ("at_s", "line", "message"),
     [
-        (21, "answer cause 2", "is not open"),
-        (21, "answer nonsense 1", "is not open"),
+        (21, "answer cause 2", "cannot be answered now"),
+        (21, "answer nonsense 1", "cannot be answered now"),
         (21, "answer next 3", "from 1 to 2"),
         (21, "answer next 1.5", "from 1 to 2"),
-        (31, "answer next 1", "is not open"),
-        (90, "answer cause 2", "is not open"),
+        (31, "answer next 1", "cannot be answered now"),
+        (90, "answer cause 2", "cannot be answered now"),
     ],
 )
 def test_invalid_answers_are_refused(at_s: float, line: str, message: str) -> None:
@@ -227,7 +227,10 @@ def test_the_drill_waits_for_open_questions() -> None:
     [
         (('right = [2]\nwhy = "Nothing', 'right = [4]\nwhy = "Nothing'), "higher than the number of choices"),
         (('at = "50s"\n', ""), "the entry has neither a time nor a condition"),
-        (('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'), "the entry contains at and when"),
+        (
+            ('at = "50s"\n', 'at = "50s"\nwhen = "Sales serves"\n'),
+            "the entry contains at and when, but only one is allowed",
+        ),
         (('name = "role"', 'name = "next"'), "twice"),
         (('kind = "diagnosis"', 'kind = "forbidden"'), "correct answers to these questions earn no points"),
         (('when = "automatic_failovers(Sales) > 0"', 'when = "automatic_failovers(Salez) > 0"'), "Salez"),

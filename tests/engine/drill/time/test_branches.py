@@ -157,7 +157,7 @@ def test_states_curves_and_results_are_compared() -> None:
         row.what: row for row in difference.compare_states(early_history.seek(6000), late_history.seek(6000))
     }
     assert (rows["SERVER_A"].left, rows["SERVER_A"].right) == ("STOPPED", "OFF")
-    assert rows["Sales on SERVER_A"].right == "instance is down, was PRINCIPAL"
+    assert rows["Sales on SERVER_A"].right == "instance is down; its role was PRINCIPAL"
     assert rows["Sales on SERVER_B"].is_equal
     assert rows["APP"].left == "on SERVER_B"
     (curve, *_) = difference.compare_curves(early_history.seek(9000), late_history.seek(8000))

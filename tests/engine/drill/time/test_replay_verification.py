@@ -46,7 +46,7 @@ def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill:
     assert difference.last_equal_hash == solved_drill.hashes[0]
     assert difference.recorded_hash == solved_drill.hashes[1]
     assert difference.lines == (solved_drill.journal[0].line,)
-    assert str(difference).startswith("identical until 0:00.00, different at ")
+    assert str(difference).startswith("the states are identical until 0:00.00; the first difference is at ")
     assert "power-on SERVER_A" in str(difference)
 
 
@@ -54,8 +54,9 @@ def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
     result = verify_report(
         change_small_text(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(solved_drill.build_report()))
     )
-    assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
-        result
+    assert (
+        "recorded: fault at 0:20.00 (power-off SERVER_A); replayed: fault at 0:20.50 (power-off SERVER_A)"
+        in str(result)
     )
 
 
@@ -71,9 +72,7 @@ def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
     (done_event,) = (event for event in report["events"] if event["kind"] == "sql_done")
     done_event["results"][0]["rows"] = 2
     text_found = str(find_divergence(served, report))
-    assert text_found.startswith(
-        "the states match, but the recorded data about them differs. First differing"
-    )
+    assert text_found.startswith("the states match, but the events differ. First differing")
 
 
 def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
@@ -89,7 +88,7 @@ def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
 def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
     difference = verify_hashes(solved_drill, hashes=[*solved_drill.hashes, StateHash(90_000, 1, "0" * 32)])
     assert difference is not None
-    assert "the replay ends there" in str(difference)
+    assert "the replay ends earlier than the record" in str(difference)
 
 
 @pytest.mark.parametrize(("key", "value"), [("state_hash", "0" * 32), ("ended_at_s", 1.0)])
@@ -107,7 +106,7 @@ def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: s
     """A replay takes mode and scenario from the file, so only their digest reveals a change."""
     report = json.loads(json.dumps(solved_drill.build_report())) | {name: "exam"}
     scenario = load_scenario(solved_drill.scenario.text, f"{report['scenario']}.toml")
-    assert "origin is recorded as" in str(verify_report(scenario, report))
+    assert "origin differs: recorded " in str(verify_report(scenario, report))
 
 
 def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
@@ -120,14 +119,14 @@ def test_invalid_lines_are_refused(solved_drill: Drill) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("score", {"total": 99.5}, "score.total is recorded as 99.5"),
-        ("score", None, "score is recorded as None"),
-        ("mode", "exam", "mode is recorded as exam"),
-        ("scenario", "another", "scenario is recorded as another"),
-        ("title", "Another", "title is recorded as Another"),
-        ("ended_by", "asked", "ended_by is recorded as asked"),
-        ("availability", {"downtime_s": 0.0}, "availability.downtime_s is recorded as 0.0"),
-        ("goals", [], "goals is recorded as []"),
+        ("score", {"total": 99.5}, "score.total differs: recorded 99.5"),
+        ("score", None, "score differs: recorded None"),
+        ("mode", "exam", "mode differs: recorded exam"),
+        ("scenario", "another", "scenario differs: recorded another"),
+        ("title", "Another", "title differs: recorded Another"),
+        ("ended_by", "asked", "ended_by differs: recorded asked"),
+        ("availability", {"downtime_s": 0.0}, "availability.downtime_s differs: recorded 0.0"),
+        ("goals", [], "goals differs: recorded []"),
     ],
 )
 def test_a_false_claim_of_a_report_is_found(

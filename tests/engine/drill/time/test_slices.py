@@ -49,7 +49,7 @@ def test_a_run_in_slices_equals_the_run() -> None:
 def test_a_deviating_state_is_refused() -> None:
     right = play_history().seek(2000).compute_state_hash()
     run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END_TICK, [(2000, right)]))
-    with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
+    with pytest.raises(InputError, match=r"the state at 0:20\.00 differs from the recorded state"):
         run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END_TICK, [(2000, "0" * 32)]))
 
 
