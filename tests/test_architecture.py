@@ -20,7 +20,7 @@ from tests.sources import parse_source
 ROOT = Path(__file__).parents[1]
 QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy",)
-LINES_MAX: Final = 580
+LINES_MAX: Final = 600
 
 ENGINE_LAYERS = (
     ("engine.field_types", "engine.fixed_point", "engine.json_text", "engine.overrides", "engine.tables"),
@@ -436,7 +436,7 @@ def count_code_lines(path: Path) -> int:
     return path.read_bytes().count(b"\n") - documented
 
 
-def test_no_module_has_more_than_580_lines_without_docstrings() -> None:
+def test_no_module_has_more_than_600_lines_without_docstrings() -> None:
     """Only the kernel is longer, because the translation to C needs it as one module."""
     lengths = {name: count_code_lines(path) for name, path in find_modules("app", "engine").items()}
     assert [name for name, length in lengths.items() if length > LINES_MAX] == ["engine.flow.kernel"]

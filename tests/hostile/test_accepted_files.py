@@ -73,7 +73,7 @@ def test_listing_creates_no_profile_and_an_open_window_is_reported(
     assert not profile_folder.exists()
     with open_profile(profile_folder):
         assert _run_bundle_command("forget", "--all") == INVALID_USE
-    assert "Another Mirrordrill uses" in capsys.readouterr().err
+    assert "Another running Mirrordrill uses" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
         report["score"]["total"] = 101
 
     assert cli.main(["class", "verify", str(run_file(tmp_path, forge_score))], lambda _: 0) == 1
-    assert "score.total is recorded as 101" in capsys.readouterr().out
+    assert "score.total differs: recorded 101" in capsys.readouterr().out
     assert cli.main(["class", "verify", str(tmp_path)], lambda _: 0) == 2
 
 

@@ -146,7 +146,7 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: WindowUser, pr
     profile.store_hash(run.run_id, 200, "0" * 32)
     window.resume_run(run.run_id)
     hands.finish_search()
-    assert "differs from the recorded one" in window.notice.text
+    assert "differs from the recorded state" in window.notice.text
     assert window.pages.currentWidget() is window.picker
     assert profile.list_unfinished_runs()  # The program discards no run.
 

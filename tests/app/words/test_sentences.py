@@ -121,7 +121,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
         (
             build_message("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
                 better=build_message("wait until the session is SYNCHRONIZED.")),
-            "-2,5: Some author's reason. Besser: warten Sie auf SYNCHRONIZED.",
+            "-2,5: Some author's reason. Besser: warten Sie, bis die Sitzung SYNCHRONIZED ist.",
         ),
         (
             str(
@@ -136,7 +136,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
             build_message("{database} was down for {time} (full points up to {target}, no points at {limit} or more).",
                 database="Sales", time=format_duration(7.97), target=format_duration(120.0),
                 limit=format_duration(1099.32)),
-            "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine nach 18:19).",
+            "Sales war 7,97 s außer Betrieb (volle Punkte bis 2 min, keine ab 18:19).",
         ),
         (
             build_message("from {start} to {end}", start=format_run_time(3723.04, 1), end=format_run_time(41.25, 1)),

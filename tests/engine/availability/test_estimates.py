@@ -74,7 +74,7 @@ def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
     run_until(world, 5)
     assert not has_automatic_failover(world, "Sales"), "the group fails over as one"
     ready = {p.target: p for p in list_preconditions(world, "Sales") if "every database" in p.name}
-    assert str(ready["NODE_2"].now) == "Sales 1, Orders 0: suspended (USER)"
+    assert str(ready["NODE_2"].now) == "Sales: ready, Orders: not ready (suspended, USER)"
     assert not ready["NODE_3"].holds
 
 

@@ -473,7 +473,7 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
         'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
     )
     problem_texts = [problem.text for problem in list_problems(lab)]
-    assert any("from SQL Server 2016 on" in str(problem) for problem in problem_texts)
+    assert any("only in SQL Server 2016 and later" in str(problem) for problem in problem_texts)
     assert any("3 replicas exceed the limit" in str(problem) for problem in problem_texts)
     readable = list_problems(
         BASIC_GROUP_SCENARIO_TEXT.format(version=2017, edition="Standard", readers="ALL")

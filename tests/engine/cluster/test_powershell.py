@@ -625,7 +625,7 @@ def test_an_address_of_another_subnet_stays_offline() -> None:
     )
     run_cmdlet(world, "Stop-ClusterResource AG1_10.0.1.50")
     assert run_cmdlet(world, "(Get-ClusterGroup AG1).State") == "Offline"
-    assert "NODE_1 has no network for AG1_10.0.2.50" in run_cmdlet(
+    assert "NODE_1 has no network for the resource AG1_10.0.2.50" in run_cmdlet(
         world, "Start-ClusterResource AG1_10.0.2.50"
     )
     assert "Online" in run_cmdlet(world, "Start-ClusterResource AG1_10.0.1.50")

@@ -94,7 +94,9 @@ def test_a_principal_that_returns_in_time_ends_the_failover() -> None:
     world = build_lab()
     apply_lines(world, f"slow-disk {M} data factor=200", wait_s=60.0)
     apply_lines(world, f"restart-service {P}", wait_s=60.0)
-    assert list_failure_reasons(world) == [("automatic", f"{P} reconnected before the decision")]
+    assert list_failure_reasons(world) == [
+        ("automatic", f"the principal {P} reconnected before the failover was decided")
+    ]
 
 
 def test_an_administrators_intervention_is_the_reason() -> None:

@@ -169,7 +169,7 @@ def test_preconditions_name_the_witness_to_check() -> None:
     world = build_lab()
     sources = [str(condition.seen_in) for condition in preconditions.list_preconditions(world, DB)]
     assert sources[5] == f"sys.database_mirroring_witnesses on {W}"
-    assert sources[7] == f"ERRORLOG of {W}: message 1474 or 1479"
+    assert sources[7] == f"ERRORLOG of {W}: 1474 or 1479"
 
 
 @pytest.mark.parametrize(("server", "threads"), [(P, 1 + 2 * 2), (M, 1 + 2 * (3 + 2))])

@@ -79,7 +79,7 @@ def test_transfer_logins_skips_a_login_with_another_sid() -> None:
     create_app_login(world)
     accounts.create_login(world, M, "app")
     events = apply_lines(world, f"transfer-logins {P} {M}")
-    assert any("not changed because the SID differs: app" in e.text for e in events if e.kind == "chore")
+    assert any("not changed, because the SID differs: app" in e.text for e in events if e.kind == "chore")
     assert accounts.list_orphaned_users(world, M, DB)
 
 

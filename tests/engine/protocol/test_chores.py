@@ -89,7 +89,7 @@ def test_a_copy_fails_with_its_link() -> None:
         ([f"power-off {M}"], f"copy-file {P} {M} {FULL}", "SERVER_B is off"),
         ([f"cut {P} {M}"], f"copy-file {P} {M} {FULL}", "cannot reach SERVER_B"),
         ([], f"delete-file {M} {FULL}", "SERVER_B has no file"),
-        ([], f"copy-file {P} {P} {FULL}", "two paths are needed on the same server"),
+        ([], f"copy-file {P} {P} {FULL}", "a copy on the same server needs two paths"),
         ([], f"enable-jobs {P} nothing", "SERVER_A has no job nothing; none is available"),
         ([f"stop-service {M}"], f"transfer-logins {P} {M}", "SQL Server on SERVER_B does not respond"),
         ([f"create-linked-server {P} OTHER"], f"create-linked-server {P} other", "already"),
@@ -100,10 +100,14 @@ def test_a_copy_fails_with_its_link() -> None:
         ([f"add-drive {P} E size_gb=50"], f"grow-volume {P} E size_gb=10", "cannot be made smaller"),
         ([], f"open-firewall {P} 5022", "already"),
         ([], f"close-firewall {P} x", "a port must be a number"),
-        ([], f"expire-certificate {P}", "this certificate does not exist"),
+        ([], f"expire-certificate {P}", "does not have this certificate"),
         ([], f"corrupt-page {W} {DB}", "has no copy"),
         ([], f"upgrade {P} 2006", "version must be one of"),
-        ([f"upgrade {P} 2008"], f"upgrade {P} 2012", "cannot be upgraded now"),
+        (
+            [f"upgrade {P} 2008"],
+            f"upgrade {P} 2012",
+            "cannot be upgraded while it is off, starting or stopping",
+        ),
     ],
 )
 def test_an_impossible_chore_is_reported_and_changes_nothing(

@@ -52,7 +52,7 @@ def test_both_ends_lose_each_other_repeatedly() -> None:
     apply_lines(world, f"{FLAP_LINE} period_s=10", wait_s=60.0)
     (fault,) = world.faults
     assert fault.effective_tick is not None
-    assert fault.effect == f"{P} has lost {M}"
+    assert fault.effect == f"{P} has lost its connection to {M}"
     assert loss_causes.find_loss_cause(world, P, M)[0] == "flap-link"
     events_later = apply_lines(world, wait_s=60.0)
     assert sum(event.text == f"lost {P}" and event.server == M for event in events_later) >= 4
