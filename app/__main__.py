@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 DISK_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of a standard output that is a file."""
+"""Error numbers of a failed write, if standard output is redirected to a file."""
 
 
 def open_window(scenario: Scenario | None) -> int:
@@ -69,7 +69,7 @@ def main() -> int:
 
 
 def _discard_output() -> None:
-    """Discard the buffered output, because Python would try to write it again at its end."""
+    """Discard the buffered output, because Python would try to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

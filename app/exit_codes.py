@@ -3,4 +3,4 @@
 SUCCESS, NEGATIVE_ANSWER, INVALID_USE = 0, 1, 2
 
 INTERRUPTED = 130
-"""Exit code of shells for a program that was ended by Ctrl+C."""
+"""Exit code that shells report for a program ended by Ctrl+C."""

@@ -24,7 +24,7 @@ GOLDEN_HASHES_FILE: Final = "golden.json"
 
 
 class GoldenHashes(Struct, frozen=True):
-    """Hashes of the reference run: of all events, and of the final state of the world."""
+    """Hashes of the reference run: of all events, and of the final simulated state."""
 
     events: str
     """Hash of times, kinds and texts of all events."""

@@ -16,10 +16,10 @@ from typing import Final
 from msgspec import Struct
 
 PROBE_TIMEOUT_S: Final = 60.0
-"""Time limit of the test. A cold start of Qt from a slow disk takes some seconds."""
+"""Time limit for starting Qt in the test. A cold start of Qt from a slow disk takes some seconds."""
 
 LIBRARIES_FILE: Final = Path(__file__).with_name("qt_libraries.txt")
-"""File of Debian and Ubuntu packages that Qt's plugins need, each with one of its libraries.
+"""File with the Debian and Ubuntu packages that Qt's plugins need, and one library of each package.
 
 `.ci/prepare` reads it, too.
 """

@@ -51,7 +51,7 @@ RECENT_FILES: Final = WindowSettingKey("files/recent", "[]")
 STATE_BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 """Layout and text scale before the presenter mode; empty while the mode is off."""
 THEME_BEFORE_CONTRAST: Final = WindowSettingKey("look/before_contrast", "")
-"""Theme before the change to high contrast. The key that switched to high contrast returns to it."""
+"""Theme before the change to high contrast. Pressing the key for high contrast again restores this theme."""
 PLAYER_NAME: Final = WindowSettingKey("export/player", "")
 """Name on exported debriefs; empty for the name of the user account."""
 REFLECT_FIRST: Final = WindowSettingKey("debrief/reflect_first", False)
@@ -75,7 +75,10 @@ COORDINATE_MAX: Final = 100_000.0
 
 SETTINGS_FILE_NAME: Final = "window.ini"
 UNSAVED_FILE_NAME: Final = ":/nowhere/window.ini"
-"""File name for settings that are lost when the window closes. It is a Qt resource, which Qt cannot write."""
+"""File name for settings that are lost when the window closes.
+
+The name belongs to a Qt resource, which Qt cannot write.
+"""
 
 
 class WindowSettings:
@@ -164,7 +167,7 @@ def _find_obstacle(file: Path) -> Path | None:
 def _open_profile_settings() -> QSettings:
     """Open the settings file in the profile folder, so that nothing is written outside that folder.
 
-    Version 0.1.0 used the system's location. Its settings are moved once.
+    Version 0.1.0 stored the settings at the system's location. They are moved once.
     """
     file = get_profile_folder() / SETTINGS_FILE_NAME
     _remove_objects(file)

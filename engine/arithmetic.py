@@ -18,7 +18,7 @@ _PI: Final = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 )
 _ANGLE_MAX: Final = 1e30
-"""Maximum angle. Neighboring floats beyond it differ by more than a turn, so that a sine has no meaning."""
+"""Maximum angle. Above it, neighboring floats differ by more than a full turn, so a sine has no meaning."""
 
 
 Number = TypeVar("Number", int, float)

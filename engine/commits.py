@@ -1,4 +1,4 @@
-"""Commits of T-SQL windows, as a chain along the log. Each commit refers to the preceding one."""
+"""Commits of T-SQL batches, as a chain along the log: each commit refers to the preceding one."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Commit:
 def build_commit_chain(
     links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...],
 ) -> Commit | None:
-    """Build a chain of commits from the arguments (kb, log_kb, tick, edits) of each Commit, oldest first.
+    """Build a chain of commits, and return the last one.
 
-    Return the last commit.
+    *links*: arguments (kb, log_kb, tick, edits) of each Commit, oldest first.
     """
     last_commit: Commit | None = None
     for link in links:

@@ -54,18 +54,19 @@ HARD_ERROR_DETECTION_RANGE_S: Final = (0.6, 1.1)
 """Range of times until a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
 
 SESSION_CLOSE_DELAY_S: Final = 0.03
-"""Time until an instance receives the message that its partner has ended the session.
+"""Time until an instance receives its partner's message that the session has ended.
 
 Derived: a few round trips.
 """
 
 RECONNECT_RANGE_S: Final = (0.8, 1.8)
-"""Range of times until an instance reconnects over a repaired path. Derived from the ping: each side retries
-about once per second.
+"""Range of times from the repair of a network path to the reconnection of the instances.
+
+Derived from the ping: each side retries about once per second.
 """
 
 STOP_SERVICE_MIN_S: Final = 0.5
-"""Minimum time to stop a service without mirrored databases. Assumed."""
+"""Minimum duration of a service stop, for an instance without mirrored databases. Assumed."""
 
 SHUTDOWN_AFTER_SERVICE_S: Final = 5.0
 """Time from the stop of the SQL Server service until the operating system has powered off the server.
@@ -112,7 +113,7 @@ COMPATIBILITY_LEVELS: Final = {
 COMPATIBILITY_LEVELS_MIN: Final = {
     2005: 80, 2008: 80, 2012: 90, 2014: 100, 2016: 100, 2017: 100, 2019: 100, 2022: 100
 }  # fmt: skip
-"""Version -> lowest compatibility_level. COMPATIBILITY_LEVELS has the level of a new database.
+"""Version -> lowest compatibility_level; for the level of a new database, see COMPATIBILITY_LEVELS.
 
 Documented [DOC: ALTER DATABASE compatibility level].
 """
@@ -127,10 +128,9 @@ PRODUCT_VERSIONS: Final = {
     2019: ("15.0.4375.4", "RTM", "Microsoft SQL Server 2019 (RTM-CU27) (KB5037331)"),
     2022: ("16.0.4105.2", "RTM", "Microsoft SQL Server 2022 (RTM-CU11) (KB5032679)"),
 }
-"""Version -> product version, level and name of its last service pack or, since 2017, of a late cumulative
-update.
+"""Version -> (product version, level, name) of its last service pack.
 
-Documented [DOC: build lists].
+Since 2017, the values are those of a late cumulative update. Documented [DOC: build lists].
 """
 
 DEFAULT_START_TIMES: Final[dict[int | str, str]] = {

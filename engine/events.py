@@ -50,7 +50,7 @@ BatchOutputRow = dict[str, Any]
 
 
 class EventData(Struct, frozen=True, gc=False, kw_only=True):
-    """Base class of the fields of an event, with one subclass per kind.
+    """Base class of the data of an event, with one subclass per kind of event.
 
     Reports omit optional fields that are None.
     """
@@ -73,7 +73,7 @@ def _list_fields(kind: type[EventData]) -> tuple[tuple[str, bool], ...]:
 
 
 class AlertData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of an alert event: a value exceeded a threshold of the mirroring monitor."""
+    """Data of an alert event: a value exceeded a threshold of the mirroring monitor."""
 
     kind: ClassVar[EventKind] = "alert"
     number: int
@@ -83,7 +83,7 @@ class AlertData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of an answer event: a question was answered, or not answered in time."""
+    """Data of an answer event: a question was answered, or not answered in time."""
 
     kind: ClassVar[EventKind] = "answer"
     question: str
@@ -94,7 +94,7 @@ class AnswerData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of an availability event: other servers serve a database, or committed data is lost."""
+    """Data of an availability event: the servers that serve a database changed, or committed data was lost."""
 
     kind: ClassVar[EventKind] = "availability"
     serving: bool | None = None
@@ -104,7 +104,7 @@ class AvailabilityData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a chore event: the result of a manual step, such as a copied file."""
+    """Data of a chore event: the result of a manual step, such as a copied file."""
 
     kind: ClassVar[EventKind] = "chore"
     path: str | None = None
@@ -117,7 +117,7 @@ class ChoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClientData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a client event: a client application changed its state."""
+    """Data of a client event: a client application changed its state."""
 
     kind: ClassVar[EventKind] = "client"
     client: str
@@ -129,7 +129,7 @@ class ClientData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a cluster event: a failover cluster changed its state."""
+    """Data of a cluster event: a failover cluster changed its state."""
 
     kind: ClassVar[EventKind] = "cluster"
     role: str | None = None
@@ -144,7 +144,7 @@ class ClusterData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a cluster log event: one line of the log."""
+    """Data of a cluster log event: one line of the log."""
 
     kind: ClassVar[EventKind] = "clusterlog"
     level: str
@@ -152,16 +152,16 @@ class ClusterLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class DetectedData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a detection event: a lost or restored connection was detected."""
+    """Data of a detection event: the loss or return of a connection was detected."""
 
     kind: ClassVar[EventKind] = "detected"
     peer: str
     how: str
-    """Way in which the change of the connection was detected."""
+    """Way in which the loss or return was detected."""
 
 
 class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of an ERRORLOG event: one line of the log. *number* is 0 for a line without a message number."""
+    """Data of an ERRORLOG event: one line of the log. *number* is 0 if the line has no message number."""
 
     kind: ClassVar[EventKind] = "errorlog"
     number: int
@@ -170,7 +170,7 @@ class ErrorLogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a failover event: one step of a failover. *why* is the reason if the failover failed."""
+    """Data of a failover event: one step of a failover. *why*: reason for a failed failover."""
 
     kind: ClassVar[EventKind] = "failover"
     step: str
@@ -180,7 +180,7 @@ class FailoverData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class FaultData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a fault event: a fault or repair. *no_effect* is True if it changed nothing."""
+    """Data of a fault event: a fault or a repair. *no_effect* is True if it changed nothing."""
 
     kind: ClassVar[EventKind] = "fault"
     verb: str
@@ -189,7 +189,7 @@ class FaultData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class GoalData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a goal event: a goal was met, lost or missed."""
+    """Data of a goal event: a goal was met, lost or missed."""
 
     kind: ClassVar[EventKind] = "goal"
     goal: str
@@ -197,7 +197,7 @@ class GoalData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class HintData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a hint event: a hint was opened."""
+    """Data of a hint event: a hint was opened."""
 
     kind: ClassVar[EventKind] = "hint"
     goal: str | None = None
@@ -206,7 +206,7 @@ class HintData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class LogData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a log event: the log space of a database changed."""
+    """Data of a log event: the space in a database's log changed."""
 
     kind: ClassVar[EventKind] = "log"
     what: str
@@ -216,7 +216,7 @@ class LogData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class NoteData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a note about the run."""
+    """Data of a note event: a note about the run."""
 
     kind: ClassVar[EventKind] = "note"
     what: str | None = None
@@ -227,7 +227,7 @@ class NoteData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a PowerShell event: a command at the prompt of a node, with its output."""
+    """Data of a PowerShell event: a line at the prompt of a node, with its output."""
 
     kind: ClassVar[EventKind] = "powershell"
     node: str
@@ -237,14 +237,17 @@ class PowerShellData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ProtectionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a protection event. *exposed* is True if no copy could take over without data loss."""
+    """Data of a protection event: the protection of a database changed.
+
+    *exposed* is True if no copy could take over without data loss.
+    """
 
     kind: ClassVar[EventKind] = "protection"
     exposed: bool
 
 
 class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a question event: the drill asked a question."""
+    """Data of a question event: the drill asked a question."""
 
     kind: ClassVar[EventKind] = "question"
     question: str
@@ -255,7 +258,7 @@ class QuestionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a replica event: the role of an availability replica changed."""
+    """Data of a replica event: the role of an availability replica changed."""
 
     kind: ClassVar[EventKind] = "replica"
     group: str
@@ -264,7 +267,7 @@ class ReplicaData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class RoleData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a role event: the role of a database copy changed."""
+    """Data of a role event: the role of a database copy changed."""
 
     kind: ClassVar[EventKind] = "role"
     reason: str | None = None
@@ -272,7 +275,7 @@ class RoleData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a score event: the score changed."""
+    """Data of a score event: the score changed."""
 
     kind: ClassVar[EventKind] = "score"
     name: str | None = None
@@ -282,13 +285,13 @@ class ScoreData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class ServiceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a service event: the service of an instance changed. The event text contains all details."""
+    """Data of a service event: the service of an instance changed. All details are in the event text."""
 
     kind: ClassVar[EventKind] = "service"
 
 
 class SessionData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a session event: a T-SQL session changed."""
+    """Data of a session event: a T-SQL session changed."""
 
     kind: ClassVar[EventKind] = "session"
     window: str
@@ -300,7 +303,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a "sql" event: a window or program has sent a batch."""
+    """Data of a "sql" event: a window or a program sent a batch."""
 
     kind: ClassVar[EventKind] = "sql"
     window: str
@@ -308,7 +311,7 @@ class SqlData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a "sql_done" event: a batch has ended, with these messages and results."""
+    """Data of a "sql_done" event: a batch ended, with these messages and results."""
 
     kind: ClassVar[EventKind] = "sql_done"
     window: str
@@ -324,7 +327,7 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class StateData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a state event: a mirroring or synchronization state changed."""
+    """Data of a state event: a mirroring or synchronization state changed."""
 
     kind: ClassVar[EventKind] = "state"
     why: str | None = None
@@ -334,7 +337,7 @@ class StateData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class TraceData(EventData, frozen=True, gc=False, kw_only=True):
-    """Columns State and IntegerData of a Database Mirroring State Change event."""
+    """Data of a trace event: State and IntegerData of a Database Mirroring State Change event."""
 
     kind: ClassVar[EventKind] = "trace"
     state: int
@@ -342,14 +345,14 @@ class TraceData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class WitnessData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a witness event: the witness state at a partner changed."""
+    """Data of a witness event: the witness state at a partner changed."""
 
     kind: ClassVar[EventKind] = "witness"
     new: str
 
 
 class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
-    """Fields of a message from one team role to another. *said* is the text without the sender."""
+    """Data of a message from one team role to another."""
 
     to: str
     said: str | None = None
@@ -357,31 +360,31 @@ class TeamMessageData(EventData, frozen=True, gc=False, kw_only=True):
 
 
 class CallData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a call event: one team role called another."""
+    """Data of a call event: one team role called another."""
 
     kind: ClassVar[EventKind] = "call"
 
 
 class ReadBackData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a read-back event: a team role repeated a call to its caller."""
+    """Data of a read-back event: a team role repeated a call to its caller."""
 
     kind: ClassVar[EventKind] = "read-back"
 
 
 class ConfirmationData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a confirmation event: a team role confirmed a read-back."""
+    """Data of a confirmation event: a team role confirmed a read-back."""
 
     kind: ClassVar[EventKind] = "confirm"
 
 
 class StatusRequestData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a status request event: a team role asked another for a status report."""
+    """Data of a status request event: a team role asked another for a status report."""
 
     kind: ClassVar[EventKind] = "ask-status"
 
 
 class StatusReportData(TeamMessageData, frozen=True, gc=False, kw_only=True):
-    """Fields of a status report event: a team role reported a status to another."""
+    """Data of a status report event: a team role reported a status to another."""
 
     kind: ClassVar[EventKind] = "status"
 
@@ -390,7 +393,7 @@ AnyData = TypeVar("AnyData", bound=EventData)
 
 
 class Event(Struct, frozen=True, gc=False):
-    """Event at *tick*. *data* has the fields of its kind."""
+    """Event of a run at *tick*. The class of *data* depends on the kind of event."""
 
     tick: int
     data: EventData
@@ -419,12 +422,12 @@ class Event(Struct, frozen=True, gc=False):
 
 
 def get_data(event: Event, kind: type[AnyData]) -> AnyData | None:
-    """Return the fields of *event* if it is of this kind; else None."""
+    """Return the data of *event* if it is of class *kind*; otherwise None."""
     return event.data if isinstance(event.data, kind) else None
 
 
 def select_data(events: Iterable[Event], kind: type[AnyData]) -> Iterator[tuple[Event, AnyData]]:
-    """Yield the events of this kind, each with its fields."""
+    """Yield each event whose data is of class *kind*, with its data."""
     for event in events:
         if isinstance(event.data, kind):
             yield event, event.data

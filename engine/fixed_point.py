@@ -34,7 +34,7 @@ ANGLE_MAX: Final = 7.0
 """Maximum angle for fixed-point computation. For larger angles, use `decimal`."""
 
 _OCTAVE_PARTS: Final = 64
-"""Number of parts of an octave for which powers of two are stored."""
+"""Number of parts into which an octave is divided; a power of two is stored for each."""
 
 
 def _convert_to_units(number: Decimal) -> int:

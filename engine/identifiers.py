@@ -1,4 +1,4 @@
-"""Generated uniqueidentifiers, which are the same for the same object in every run and on every server."""
+"""Generated values of type uniqueidentifier: an object has the same value in every run and on every server."""
 
 import hashlib
 from functools import lru_cache
@@ -6,7 +6,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=1024)
 def make_unique_id(*parts: object) -> str:
-    """Return a uniqueidentifier that depends only on *parts*."""
+    """Return a value of type uniqueidentifier that depends only on *parts*."""
     digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 

@@ -26,7 +26,7 @@ class InputError(ValueError):
 
 
 def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:
-    """Append a list of the existing *names* to *problem*, an error about an unknown name."""
+    """Append a list of the existing *names* to *problem*, which reports an unknown name."""
     known_names = ", ".join(names)
     if not known_names:
         return build_message("{problem}; none is available", problem=problem)

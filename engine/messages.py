@@ -37,17 +37,18 @@ MESSAGE_STATES: Final = {
     1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3156: 4, 3701: 5, 3702: 4, 5120: 101, 7202: 2, 8114: 5, 8115: 2,
     8144: 2, 8146: 2, 8152: 14, 8155: 2, 8162: 2, 8169: 2, 9002: 2,
 }  # fmt: skip
-"""Message number -> state, if it is not 1. Seen in public client output, because no documentation lists the
-states.
+"""Message number -> state of the message, if it is not 1.
+
+Seen in public client output, because no documentation lists the states.
 """
 
 
 STATES_BY_TYPE: Final = {(220, "tinyint"): 2, (8115, "numeric"): 8, (8115, "decimal"): 8}
-"""(message number, type in an argument) -> state. Seen in public client output."""
+"""(message number, data type among its arguments) -> state of the message. Seen in public client output."""
 
 
 class SqlError(Exception):
-    """Error of the simulated server: message *number* with its arguments."""
+    """Error that the simulated server raises: message *number* with its arguments."""
 
     def __init__(
         self,
@@ -93,7 +94,7 @@ class SqlError(Exception):
 
 
 class MessageWording(Struct, frozen=True):
-    """Text of a message in sys.messages, as of version *since*."""
+    """Wording of a message in sys.messages, from version *since* on."""
 
     number: int
     since: int
@@ -134,7 +135,7 @@ PLACEHOLDER_PATTERN: Final = re.compile(
 """Pattern of a placeholder, or of %% (a percent sign)."""
 
 LEADING_ARGUMENTS: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
-"""(message number, version) -> arguments that precede the other ones in the wording since this version."""
+"""(message number, version) -> additional first arguments that the wording of this version needs."""
 
 CACHED_TEXTS_MAX: Final = 4_096
 """Maximum number of cached message texts, because an ERRORLOG often repeats them. Assumed."""
@@ -144,7 +145,7 @@ ALWAYS_ON_RENAMED_VERSION: Final = 2016
 
 
 def find_wording(number: int, version: int = 2005) -> MessageWording:
-    """Return the wording of a message in *version*, else the oldest one.
+    """Return the wording of message *number* in *version*; the oldest wording if *version* is even older.
 
     Raises KeyError for an unknown number.
     """
@@ -164,10 +165,11 @@ def count_placeholders(text: str) -> int:
 
 @lru_cache(CACHED_TEXTS_MAX, typed=True)
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
-    """Return the severity and the filled text of a message. Raises KeyError for an unknown number.
+    """Return (severity, filled text) of message *number* in *version*, with *args* as arguments.
 
-    Surplus arguments are ignored, because a later wording may use more than an earlier one. Missing
-    arguments become empty text, because SQL Server usually leaves a final %.*ls empty.
+    Raises KeyError for an unknown number. Surplus arguments are ignored, because a later wording may use more
+    than an
+    earlier one. Missing arguments become empty text, because SQL Server usually leaves a final %.*ls empty.
     """
     found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(
@@ -197,7 +199,7 @@ def _format_argument(placeholder: str, value: object) -> str:
 
 
 def list_messages(version: int) -> list[MessageWording]:
-    """Return the rows of sys.messages in *version*: all messages in their wording of this version."""
+    """Return the rows of sys.messages in *version*: messages that are documented or seen in public output."""
     return [
         find_wording(number, version)
         for number, wordings in sorted(MESSAGES.items())

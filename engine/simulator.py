@@ -1,4 +1,4 @@
-"""Main loop: log flows in compiled steps, and the protocol acts when a timer or stop condition is due.
+"""Main loop: the log flow advances in compiled steps; timers and stop conditions trigger the protocol.
 
 Guarantees
     The same world and inputs give the same world, however the time is divided into calls. Within a tick, the
@@ -107,13 +107,13 @@ SOURCE_STOP_HANDLERS: Final[StopConditionHandlers] = (
     (FlowStopCondition.LOG_FULL.value, log_space.on_log_file_full),
     (FlowStopCondition.OPERATION_DONE.value, clients.on_operation_done),
 )
-"""Handlers of the stop conditions of a log source in the flow model, in order."""
+"""(bit of a stop condition, handler) for a log source in the flow model, in the order of the calls."""
 
 STREAM_STOP_HANDLERS: Final[StopConditionHandlers] = (
     (FlowStopCondition.SEND_DONE.value, group_policies.on_caught_up),
     (FlowStopCondition.REDO_DONE.value, group_policies.on_redo_done),
 )
-"""Handlers of the stop conditions of a log stream in the flow model, in order."""
+"""(bit of a stop condition, handler) for a log stream in the flow model, in the order of the calls."""
 
 
 def resolve_names(world: World, input_: Input) -> Input:
@@ -149,7 +149,7 @@ NAME_LISTERS: Final[dict[str, Callable[[World], list[str]]]] = {
     "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
     "window": lambda world: list(world.instances),
 }
-"""Kind of parameter -> function that lists the names it accepts."""
+"""Kind of parameter -> function that lists the names that the parameter accepts."""
 
 
 def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
@@ -196,7 +196,7 @@ def apply_resolved_input(world: World, input_: Input) -> None:
 
 
 BATCH_EVENT_KINDS: Final = ("sql", "sql_done")
-"""Events at the start and the end of a batch."""
+"""Kinds of the events at the start and at the end of a batch."""
 
 
 def advance_world(
@@ -252,8 +252,9 @@ def _call_stop_handlers(
 ) -> None:
     """Call the handlers of the stop conditions in *bits*, if *number* is in *existing_numbers*.
 
-    *number*: number of the log source or stream. *bits* is an integer because arithmetic with flags is
-    slow.
+    *number*: number of the log source or stream. *bits*: one bit per stop condition, as an integer because
+    arithmetic
+    with flags is slow.
     """
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:

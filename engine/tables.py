@@ -1,7 +1,7 @@
-"""Reader for tables in files next to the code.
+"""Reader for tables in text files next to the code.
 
-The first line names the columns; "~" marks translated columns. A comment that begins with "# " may
-precede this line.
+The first line names the columns; "~" marks columns with translated texts. Before it, there may be one
+comment line, which begins with "# ".
 """
 
 from importlib import resources

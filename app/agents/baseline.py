@@ -21,7 +21,7 @@ LINES_PER_GAME: Final = 8
 """Average number of lines that the random player enters in a game of the drill's full length. Assumed."""
 
 ChooseAction = Callable[[DrillEnv, int], str]
-"""Function that chooses the next action from the environment and the game's seed."""
+"""Function of the environment and the seed of the game that returns the next action."""
 
 
 def choose_random_line(env: DrillEnv, seed: int) -> str:

@@ -55,10 +55,10 @@ ALLOWED_CHARACTER_SET: Final = frozenset(ALLOWED_CHARACTERS)
 """Set of the characters of ALLOWED_CHARACTERS."""
 
 GymnasiumValues = dict[str, Any]
-"""Values by name, as Gymnasium passes observations and infos."""
+"""Dictionary in Gymnasium's interface, such as the `info` of a step."""
 
 Observation = GymnasiumValues
-"""Parts of the agent's observation, by name, as Gymnasium's Dict space requires."""
+"""Named parts of what the agent observes, as Gymnasium's Dict space requires."""
 
 
 class DrillEnv(gymnasium.Env[Observation, str]):

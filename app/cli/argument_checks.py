@@ -25,17 +25,20 @@ WRITTEN_FILES: Final = {
     "target": "--as", "out": "--out", "people": "--people", "record": "--record", "certificate": "--certificate",
     "bundle": "--bundle", "export": "--export", "renew_replay": "--renew-replay",
 }  # fmt: skip
-"""Argument -> option that names a file to write."""
+"""Name of an argument -> command-line option, for each option that names a file to write."""
 READ_FILES: Final = (
     "scenario", "scenarios", "inputs", "run", "code", "what", "plan", "database", "file", "files", "parts",
     "lesson", "pre", "post", "retention",
 )  # fmt: skip
-"""Arguments that name files to read. `par --from` is not one of them, because `par` may continue its own file."""
+"""Names of the arguments that name files to read.
+
+`par --from` is omitted, because `par` may write its result to the same file.
+"""
 PROFILE_FILES: Final = ("profile.sqlite", "class.sqlite")
 """Files of the profile folder, which no command may overwrite."""
 STANDARD_OUTPUT: Final = "-"
 STANDARD_OUTPUT_OPTIONS: Final = ("json", "record")
-"""Arguments of options that accept STANDARD_OUTPUT."""
+"""Names of the arguments that accept STANDARD_OUTPUT instead of a file."""
 
 
 def check_numbers(options: argparse.Namespace) -> None:
@@ -69,7 +72,7 @@ def check_output_files(options: argparse.Namespace) -> None:
 
 
 def _list_read_files(options: argparse.Namespace) -> Iterator[str]:
-    """Return the files that a command reads, and those of the profile."""
+    """Yield the files that a command reads, and the files of the profile folder."""
     for argument in READ_FILES:
         names = getattr(options, argument, None)
         yield from [names] if isinstance(names, str) else names or ()

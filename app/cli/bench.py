@@ -23,15 +23,15 @@ from engine.published.measurements import build_lab_world, build_unlimited_setup
 
 DATABASE_COUNTS: Final = (1, 10, 100, 200)
 GROUP_AND_DATABASE_COUNTS: Final = ((1, 1), (5, 20))
-"""Pairs: number of availability groups, and number of databases in each group."""
+"""(number of availability groups, number of databases per group) for each measurement."""
 
 PYTHON_DATABASE_COUNTS: Final = (1, 10, 100)
 COPIED_DATABASE_COUNTS: Final = (1, 100)
 REPLAY_SPAN_S: Final = 3600.0
-"""Simulated seconds of the run whose replay is compared with restoring a snapshot."""
+"""Simulated seconds that are computed again, in the comparison with saving a snapshot."""
 
 ROW_STEPS: Final = 4_000_000
-"""Rows times steps in one measurement of compiled code, which takes some tenths of a second."""
+"""Rows times steps in one measurement of compiled code. A measurement takes some tenths of a second."""
 
 PYTHON_ROW_STEPS: Final = 4_000
 SIMPY_DATABASE_SECONDS: Final = 100.0
@@ -58,13 +58,13 @@ NAME_LENGTH_MAX: Final = 44
 
 
 class BenchmarkFigure(Struct, frozen=True):
-    """Measured figure. `ratio` is the factor by which it is better than `baseline`."""
+    """Measured figure. *ratio*: factor by which the figure is better than the baseline."""
 
     name: str
     value: float | str
     unit: str
     baseline: str
-    """Baseline: the model or workload with which the figure is compared."""
+    """Name of the model or workload with which the figure is compared."""
     ratio: float | None
 
     def as_json(self) -> dict[str, object]:
@@ -207,7 +207,7 @@ def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[Benchma
 
 
 def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
-    """Measure fork, hash and snapshot of a world with *count* databases."""
+    """Measure how fast a simulation with *count* databases is forked, hashed and saved as a snapshot."""
     world = build_lab_world(1, databases=count, cores=CORES_PER_DATABASE * count)
     simulator.advance_world(world, 10 * TICKS_PER_S)
     fork_s = _measure_fastest(lambda: [world.fork() for _ in range(100)]) / 100

@@ -158,9 +158,9 @@ def _run_team(options: argparse.Namespace) -> int:
 def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamSimulation:
     """Create the shared simulation of a team, whose roles are stored in *folder*.
 
-    With --end-with-input, the simulation ends when standard input ends. It is a pipe of the process that owns
+    With --end-with-input, the simulation ends when standard input ends. Standard input is then a pipe from
     the
-    team.
+    process that started the team.
     """
     from app.classroom.team import team_server
     from app.classroom.team.world import RoleTable, TeamSimulation
@@ -444,7 +444,7 @@ def _run_erase(options: argparse.Namespace) -> int:
 
 
 def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRecord], bytes]) -> int:
-    """Write the output of *build_content* for the class record to the file of the option --out."""
+    """Call *build_content* with the class record, and write the result to the file of the option --out."""
     from app.classroom.record import ClassRecord, RecordUnavailableError
     from app.classroom.seat_log import InvalidSeatLogError
 

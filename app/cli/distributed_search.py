@@ -1,4 +1,4 @@
-"""Par search that is distributed over several processes."""
+"""Search for the best reachable score (par), distributed over several processes."""
 
 import sys
 import time
@@ -28,13 +28,16 @@ JOB_DURATION_S: Final = 0.2
 """Intended duration of a job. Jobs that are unfinished at the end of the search are lost. Assumed."""
 
 TRIAL_DURATION_S: Final = 0.01
-"""Estimated duration of a trial before the first measurement. Assumed."""
+"""Assumed duration of a trial before the first trial was measured, in seconds."""
 
 JOBS_PER_DECISION_MAX: Final = 64
-"""Maximum number of jobs per decision. With many databases, a decision takes half a minute."""
+"""Maximum number of jobs for evaluating one decision of the search.
+
+With many databases, evaluating a decision takes half a minute.
+"""
 
 SMOOTHING_WEIGHT: Final = 0.2
-"""Weight of this process's latest job in the smoothed duration of a decision. Assumed."""
+"""Weight of the latest job of this process in the moving average of the duration of a decision. Assumed."""
 
 QUEUED_JOBS_MAX: Final = 2
 """Number of jobs queued for a helper process, so that it never waits."""
@@ -46,7 +49,7 @@ SENT_CHECK_INTERVAL_S: Final = 0.001
 """Seconds between two checks for unsent jobs. loky fails if it shuts down before a job was sent."""
 
 SENT_ROUND_COUNT: Final = 3
-"""Number of latest rounds whose states are sent with each cluster job. Assumed.
+"""Number of latest search rounds whose states are sent with each job to a Dask cluster. Assumed.
 
 A state that was not sent is evaluated again, and the duplicate trial is then dropped.
 """
@@ -54,9 +57,11 @@ A state that was not sent is evaluated again, and the duplicate trial is then dr
 
 @contextmanager
 def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[DecisionTester]:
-    """Distribute the search over *workers* processes, including this process. None uses the open Dask cluster.
+    """Distribute the search over *workers* processes including this one, or if None over a Dask cluster.
 
-    The helper processes start before the search, and receive jobs as soon as they are ready.
+    The cluster must already be connected. Helper processes start before the search, and receive jobs as soon
+    as
+    they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -76,7 +81,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
 
 
 class TrialJob(Struct, eq=False):
-    """Job for one process: it evaluates a part of the trials of a decision."""
+    """Job for one process: evaluate some of the trials of one decision."""
 
     decision: DecisionPoint
     part: NeighborPart
@@ -95,7 +100,7 @@ class DecisionRound(Struct):
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""
     waiting_jobs: deque[TrialJob] = field(default_factory=deque)
-    """Jobs of a split decision that no process has started."""
+    """Jobs that no process has started, of decisions that have been split."""
 
     def take_next_job(self, parts: int) -> TrialJob | None:
         """Return the next job, or None if all jobs are assigned.
@@ -118,7 +123,7 @@ class SearchHelper(Struct):
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
     known_counts: dict[SearchLimits, int] = field(default_factory=dict)
-    """Limits of a search -> number of known states that the helper has received for them."""
+    """Search limits -> number of states, found with these limits, that the helper has already received."""
 
     @property
     def has_capacity(self) -> bool:
@@ -136,10 +141,11 @@ class SearchHelper(Struct):
 
 
 class DistributedSearch:
-    """Par search that is distributed over this process and its helper processes.
+    """Search for the best reachable score (par), distributed over this process and its helper processes.
 
     The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
-    not depend on the number of processes.
+    not
+    depend on the number of processes.
     """
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[SearchHelper]) -> None:
@@ -165,7 +171,10 @@ class DistributedSearch:
     def run_round(
         self, decisions: Sequence[DecisionPoint], rules: SearchLimits, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
-        """Yield the trials of each decision of one round, in the order of *decisions*."""
+        """Yield the trials of each decision of one search round, in the order of *decisions*.
+
+        *rules*: limits of the search. *known_states*: states that were already evaluated.
+        """
         found_states = self._found_states.setdefault(rules, [])
         self._rounds.append((rules, len(found_states)))
         current_round = DecisionRound(rules, known_states, deque(decisions))
@@ -185,7 +194,12 @@ class DistributedSearch:
     def _iterate_in_order(
         self, current_round: DecisionRound, index: int, job_runner: Iterator[None], found_states: list[bytes]
     ) -> Iterator[Trial | None]:
-        """Yield the trials of a decision in order. Yield None if the caller should only check the time limit."""
+        """Yield the trials of decision *index* in order.
+
+        Yield None while no result is ready, so that the caller can check the time limit. *found_states*
+        receives the
+        new states.
+        """
         while len(current_round.jobs) <= index:
             next(job_runner)
             yield None
@@ -253,7 +267,7 @@ class DistributedSearch:
                 helper.pending.append((next_job, trials_future))
 
     def _select_states(self, helper: SearchHelper, rules: SearchLimits) -> list[bytes]:
-        """Return the states that *helper* may not know yet."""
+        """Return the states found with the limits *rules* that *helper* may not know yet."""
         states = self._found_states[rules]
         if helper.is_cluster:
             return states[min(first for round_rules, first in self._rounds if round_rules == rules) :]
@@ -263,7 +277,7 @@ class DistributedSearch:
 
 
 class _StateUnion(Struct, frozen=True):
-    """Union of two sets of states, which does not copy them."""
+    """Union of two sets of states. The sets are not copied."""
 
     first_set: Set[bytes]
     second_set: Set[bytes]

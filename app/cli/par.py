@@ -30,7 +30,7 @@ CERTIFICATE_BYTES_MAX: Final = 1_000_000
 """Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
 
 PARALLEL_SEARCH_MIN_S: Final = 20.0
-"""Duration of a search from which several processes are useful.
+"""Minimum duration of a search for which several processes are useful.
 
 Measured: a process needs 1.3 s of processor time to start.
 """
@@ -129,7 +129,12 @@ def _search_certificate(
     spread: DecisionTester | None,
     earlier_certificate: ParCertificate | None = None,
 ) -> ParCertificate:
-    """Search for a certificate within *seconds*. After Ctrl+C, return the certificate of the results so far."""
+    """Search for a certificate within *seconds*. After Ctrl+C, use the results so far.
+
+    *spread*: function that distributes the search over processes, or None. *earlier_certificate*: certificate
+    to
+    improve.
+    """
     from engine.drill.par.certificate import CertificateBuilder
 
     work, progress = CertificateBuilder(scenario, seed, spread, earlier_certificate), ProgressPrinter()
@@ -198,9 +203,9 @@ def _format_certainty(bound_gap: BoundGap | None) -> str:
 
 
 def _format_better_action(last_chance: LastChance | None, worst: RunSegment | None) -> list[str]:
-    """Format the last chance to reach all goals, and the better action.
+    """Format the last chance to reach all goals, and the better actions instead of the mistake *worst*.
 
-    If both are equal, format only one.
+    If the actions are the same, format them only once.
     """
     rows = []
     if last_chance is not None and worst is not None and _is_same_advice(last_chance, worst):

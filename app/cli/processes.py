@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from app.cli.command_helpers import UsageError
 
 CLUSTER_TIMEOUT_S: Final = 10
-"""Timeout in seconds for a scheduler and its first worker. Assumed."""
+"""Maximum time to reach a Dask scheduler, and to get its first worker, in seconds. Assumed."""
 
 
 def use_cluster(scheduler: str) -> AbstractContextManager[object]:

@@ -39,7 +39,7 @@ NAME_DISTANCE_PX: Final = 40
 LETTER_WIDTH_MAX_PX: Final = 8
 """Maximum width of a letter of a name, in pixels. Assumed, because fonts differ."""
 NAME_HEIGHT_PX: Final = 18
-"""Height of a line with a name, in pixels."""
+"""Height of the text line of a name, in pixels."""
 
 LINE_COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Colors that color-blind people can distinguish (Okabe and Ito). Further lines use them again, dashed."""
@@ -49,7 +49,7 @@ TICK_MARKS_MAX: Final = 6
 
 
 def draw_plot(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
-    """Return an SVG plot of *measure*: a line per scenario and player, and a line across it at *limit*."""
+    """Return an SVG plot of *measure*: one line per scenario and player, and a vertical line at *limit*."""
     lines: dict[str, list[float]] = {}
     for outcome in outcomes:
         value = getattr(outcome, measure)

@@ -31,7 +31,7 @@ class ProgressPrinter:
     def report(self, text: str, total_text: str = "") -> None:
         """Print the elapsed time and *text*, at most once per REPORT_INTERVAL_S.
 
-        *total_text* follows the elapsed time.
+        *total_text*: text directly after the elapsed time, such as the total time.
         """
         if sys.stderr.isatty() and time.monotonic() - self._last_report_s >= REPORT_INTERVAL_S:
             self._last_report_s = time.monotonic()

@@ -21,7 +21,7 @@ RUN_COLUMNS: Final = (
     "player", "played_at", "scenario", "title", "seed", "mode", "ended_at_s", "points", "state_hash",
 )  # fmt: skip
 VALUE_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
-"""Columns of the table with the value before and after each action and wait."""
+"""Columns of the table with the best reachable score before and after each action or wait."""
 FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that a spreadsheet reads as a formula."""
 
@@ -63,7 +63,7 @@ def _build_run_row(source: ExportSource) -> list[object]:
 
 
 def build_segment_row(segment: RunSegment) -> list[object]:
-    """Return the cells for an action or a wait: start, end, input line, value before and after, label."""
+    """Return the cells of an action or a wait, in the order of VALUE_COLUMNS."""
     times = (segment.tick / TICKS_PER_S, segment.until / TICKS_PER_S)
     return [
         *times,

@@ -94,7 +94,7 @@ FIDELITY_LABELS: Final = {
 """Key in a scenario's fidelity table -> label."""
 
 NO_COMPARABLE_FIGURE: Final = mark("no comparable figure is published")
-"""Reason if a failover has no comparable published duration."""
+"""Reason that is shown if no published duration is comparable with a failover."""
 
 
 # --- page one -----------------------------------------------------------------------------------------------

@@ -59,8 +59,8 @@ def _format_steps(
 ) -> Iterator[str]:
     """Yield the lines of numbered steps.
 
-    *reasons*: index of an input -> reason. *answers*: (second, query window) -> message with which a server
-    refused the batch.
+    *reasons*: index of an input -> reason. *answers*: (second, query window) -> error message of a refused
+    batch.
     """
     choices = read_choices(source)
     number = 0

@@ -33,8 +33,9 @@ LANE_GAP: Final = 5
 MARKER_AREA_HEIGHT: Final = 30
 """Height of the markers at the top."""
 DATABASES_MAX: Final = 4
-"""Maximum number of databases in the drawing. Those with the longest downtime plus unprotected time are
-selected.
+"""Maximum number of databases in the drawing.
+
+If there are more, those with the largest sum of downtime and unprotected time are drawn.
 """
 
 _STATE_FILLS: Final = {
@@ -66,8 +67,9 @@ MARKER_STYLES: Final = {
     "note": (mark("note"), "", ""),
     "end": (mark("end"), "", ""),
 }
-"""Kind of marker -> label, color and shape. A marker without a shape is not drawn, because the lanes show
-transitions.
+"""Kind of marker -> label, color and shape. Markers without a shape are not drawn.
+
+Transitions have no shape, because the lanes already show them.
 """
 
 _PATTERN_DEFINITIONS: Final = (
@@ -136,7 +138,7 @@ def describe_lanes(lanes: Iterable[DatabaseLanes]) -> str:
 
 
 def _has_copies(lane: DatabaseLanes) -> bool:
-    """Return whether the database ever had a mirror or a secondary."""
+    """Return whether the database of *lane* ever had a mirror or a secondary."""
     return any(span.what != "NONE" for span in lane.state)
 
 
@@ -166,7 +168,7 @@ def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick
 
 
 def draw_axis(top: float, end_tick: Tick) -> str:
-    """Draw the time axis of a drawing. *top* is the y coordinate just below the drawing."""
+    """Draw the time axis below a drawing. *top*: y coordinate of the lower edge of the drawing."""
     step = _choose_time_step(end_tick)
     parts = []
     for tick in range(0, end_tick + 1, step):

@@ -1,8 +1,6 @@
-"""Files of other authors that the user has accepted.
+"""Files of other authors that the user has accepted, so that they open without a question. Without Qt.
 
-They open without a question, identified by SHA-256 hash.
-
-Without Qt.
+Files are identified by SHA-256 hash.
 """
 
 import json
@@ -20,10 +18,13 @@ from engine.json_text import parse_json
 ACCEPTED_FILES_SETTING: Final = SettingKey("quarantine/accepted", "[]")
 """Setting with a JSON list of accepted files, newest last.
 
-Before version 0.2, each entry was only a SHA-256 hash.
+Before version 0.2, each entry consisted only of a SHA-256 hash.
 """
 ACCEPTED_FILES_MAX: Final = 1_000
-"""Maximum number of accepted files that are stored. The oldest files are then asked about again. Assumed."""
+"""Maximum number of accepted files that are stored. Assumed.
+
+If there are more, the oldest entries are dropped, so that these files need to be accepted again.
+"""
 TITLE_LENGTH_MAX: Final = 200
 """Maximum number of characters of a title or an author, as in scenarios."""
 _SHA256_PATTERN: Final = re.compile(r"[0-9a-f]{64}")

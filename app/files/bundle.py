@@ -274,9 +274,9 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
 
 
 def _find_member_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int]:
-    """Return the start of each member -> the latest end that the member may have, both as byte offsets.
+    """Return start -> latest possible end of each member, as byte offsets.
 
-    *end*: start of the directory.
+    *end*: start of the directory, at which the last member must end.
     """
     begins = sorted({entry.header_offset for entry in entries})
     return dict(zip(begins, [*begins[1:], end], strict=True))

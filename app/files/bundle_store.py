@@ -210,7 +210,7 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
 
 
 def remove_bundle(key: str) -> None:
-    """Remove all drills and runs that were imported from a bundle.
+    """Remove all drills and runs that were imported from a bundle. *key*: name of the bundle's folder.
 
     Raises ScenarioNotFoundError for an unknown bundle, and BundleStoreError.
     """

@@ -23,16 +23,20 @@ BLUNDER_LOSS_MIN: Final = 15
 """Minimum loss of a blunder in points (engine/drill/judging/report_types.py)."""
 
 TRIED_ACTIONS_MIN: Final = 5
-"""Minimum number of tried actions for a meaningful blunder rate. Assumed."""
+"""Minimum number of tried actions for a meaningful share of blunders. Assumed."""
 
 BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
-"""Blunder rates that separate the difficulty levels: quartiles of the 122 shipped drills."""
+"""Blunder probabilities that separate the difficulty levels: quartiles of the 122 shipped drills.
+
+`compute_blunder_chance` computes the probabilities.
+"""
 
 
 GENERATED_DRILL_LEVELS: Final = DIFFICULTY_LEVELS[1:]
-"""Difficulty levels of generated drills (app/files/generated_drills.py), without the beginner's level.
+"""Difficulty levels of generated drills (app/files/generated_drills.py): all except the beginner's level.
 
-Their faults must be diagnosed, and no generated drill was measured as easy as a beginner's drill.
+The faults of a generated drill must be diagnosed. No generated drill was measured as easy as a beginner's
+drill.
 """
 
 
@@ -48,7 +52,7 @@ def load_certificate(name: str, text: str) -> ParCertificate | None:
 
 
 def describe_certificate(name: str, text: str) -> str:
-    """Describe the certificate of this drill: reachable points, deadline and blunder rate.
+    """Describe the certificate of this drill: reachable points, deadline and share of blunders.
 
     Return an empty text without a certificate.
     """
@@ -89,11 +93,13 @@ def compute_difficulty(certificate: ParCertificate) -> str:
 
 
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:
-    """Return the probability that a random action is a blunder, or None if too few actions were tried.
+    """Return the probability that a random player makes a blunder; None if too few actions were tried.
 
-    The random player acts as often as the reference solution. The probability measures the difficulty of a
-    drill without users: the share of blunders among the possible actions predicts human errors better than
-    skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    The random player makes as many choices as the reference solution. The probability measures the difficulty
+    of
+    a drill without users. Source: the share of blunders among the possible actions predicts human errors
+    better
+    than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
     if share is None or certificate["acts_tried"] < TRIED_ACTIONS_MIN:

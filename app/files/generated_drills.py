@@ -84,8 +84,8 @@ def draw_candidates(
 ) -> Iterator[tuple[Scenario, int]]:
     """Yield (generator, seed) for different variants of *generators*.
 
-    The generator whose shipped variant is closest to the difficulty *level*, one of DIFFICULTY_LEVELS, comes
-    first.
+    Generators come first if the difficulty of their shipped variant is close to *level*, one of
+    DIFFICULTY_LEVELS.
     """
     for generator in sorted(
         generators,

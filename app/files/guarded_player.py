@@ -24,14 +24,14 @@ from engine.inputs import Input, InputError
 from engine.model import Tick
 
 MEMORY_GROWTH_BYTES_MAX: Final = 1_000_000_000
-"""Maximum growth of the process by one run in bytes.
+"""Maximum memory in bytes by which one run may increase the size of the process.
 
-Assumed: ten times a run of two hours with two hundred databases.
+Assumed: ten times the memory of a run of two hours with two hundred databases.
 """
 
 
 class RunBudget(Struct, frozen=True):
-    """Limits of one run. All figures are assumed."""
+    """Limits for playing one run. All figures are assumed."""
 
     tick_max: Tick
     """Maximum simulated time of a run, in ticks."""
@@ -52,7 +52,7 @@ class RunBudget(Struct, frozen=True):
 
 
 SEAT_BUDGET: Final = RunBudget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
-"""Budget for the run of a known seat."""
+"""Budget for the run of a participant in a class."""
 FILE_BUDGET: Final = RunBudget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
 """Budget for a run in a file of unknown origin."""
 

@@ -1,4 +1,4 @@
-"""Journal of a run in a file, from which the run can be replayed after a crash. Without Qt.
+"""File with the journal of a run, from which the run can be replayed after a crash. Without Qt.
 
 The module also reads the list of the drills in the course.
 """
@@ -98,7 +98,7 @@ class JournalFileRecorder:
         self._write_progress(tick)
 
     def finish(self, report: Report) -> None:
-        """Close the file. The owner of the run replaces it by the report."""
+        """Close the file and ignore *report*. The caller replaces the file by the report."""
         self.close()
 
     def close(self) -> None:
@@ -128,11 +128,11 @@ class JournalFileRecorder:
 
 
 def read_journal(raw: bytes) -> dict[str, object]:
-    """Read an interrupted run, and return inputs, end and hashes in the form of a report.
+    """Parse the journal of an interrupted run.
 
-    The run is not played.
-
-    Raises ValueError, KeyError and TypeError for other content. An incomplete last line is ignored.
+    Return its inputs, end and state hashes in the form of a report. The run is not played. An incomplete last
+    line
+    is ignored. Raises ValueError, KeyError and TypeError for other content.
     """
     first, *entries = [parse_json(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     header = first["begun"]

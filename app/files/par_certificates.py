@@ -19,19 +19,22 @@ More means a mistake in drill or rubric. Assumed.
 """
 
 INACTION_LOSS_MIN: Final = BLUNDER_POINTS_MIN
-"""Minimum points that a player must lose by doing nothing, compared with the best plan.
+"""Minimum difference between the best plan's score and the score for doing nothing.
 
-It is the minimum loss of a blunder.
+It equals the minimum loss of a blunder.
 """
 
 TRAP_LOSS_MIN: Final = 0.5
-"""Minimum points that a trap must cost.
+"""Minimum points that a trap must cost. A trap is a forbidden state or a penalized action.
 
 A smaller loss is insignificant (`SEGMENT_LABELS` of the regret analysis).
 """
 
 SEED_DIFFERENCE_MAX: Final = BLUNDER_POINTS_MIN
-"""Maximum difference between the scores of the same solution with different seeds: the cost of a blunder."""
+"""Maximum difference between the scores of one solution with different seeds, in points.
+
+It equals the minimum loss of a blunder.
+"""
 
 
 def load_certificate(scenario: Scenario) -> ParCertificate | None:
@@ -40,7 +43,7 @@ def load_certificate(scenario: Scenario) -> ParCertificate | None:
 
 
 def load_certified_plans(drill: DrillState) -> list[list[Input]]:
-    """Return the plans of the certificate for this drill and seed: the best plan, and the plan that starts latest."""
+    """Return the certificate's best plan and latest-starting plan for this drill and seed; [] without them."""
     proved = load_certificate(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []

@@ -192,5 +192,5 @@ def _find_scenario_text(file: str, report: Report) -> str:
 
 
 def format_run(source: ExportSource) -> str:
-    """Format report and review as JSON that `read_run` accepts."""
+    """Format the report and the review of a finished run as JSON that `read_run` accepts."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

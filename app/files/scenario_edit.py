@@ -132,7 +132,10 @@ def _edit_table_lines(text: str, path: Path, change: Callable[[str, Path], str])
 
 
 def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
-    """Return *text* with another [[name]] after the existing ones, or at the end. Raises ScenarioEditError."""
+    """Return *text* with another [[name]] table after the existing ones, or at the end of the text.
+
+    Raises ScenarioEditError.
+    """
     document = _parse_document(
         text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n"
     )
@@ -216,7 +219,7 @@ def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
 
 
 class _LineRange(Struct, frozen=True):
-    """Range of lines of an entry, from 0. *end* is exclusive."""
+    """Range of the lines of one entry: indexes from 0, without *end* itself."""
 
     start: int
     end: int

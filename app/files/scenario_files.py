@@ -87,7 +87,7 @@ def list_all_files() -> tuple[list[ScenarioFile], list[str]]:
 
 
 def is_shipped_name(name: str) -> bool:
-    """Return whether a shipped scenario has the name *name*. It would hide a user's file of this name."""
+    """Return whether a shipped scenario is called *name*. A user's file of this name would be hidden."""
     return any(shipped.name == name for shipped in _list_shipped_files())
 
 

@@ -1,4 +1,4 @@
-"""Support bundle: a ZIP file that helps to find a fault and does not identify the sender. Without Qt."""
+"""Support bundle: a ZIP file for analyzing a problem, without data that identify the sender. No Qt."""
 
 import ast
 import io
@@ -58,7 +58,7 @@ _PLATFORMS: Final = ("xcb", "wayland", "offscreen", "minimal", "windows", "cocoa
 
 
 class NameMasks:
-    """Masks for names in one bundle. Equal names have equal masks, so that scripts stay readable."""
+    """Masks that replace names in one bundle. Equal names have equal masks, so that scripts stay readable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -71,7 +71,7 @@ class NameMasks:
 
 
 def redact_finding(text: str) -> str:
-    """Redact a finding of `mirrordrill doctor`. Keep only words of the program's messages, and numbers."""
+    """Redact a finding of `mirrordrill doctor`: keep only words of the program's messages, and numbers."""
     words = [word if _is_allowed(word) else HIDDEN_MARK for word in text.split()]
     return " ".join(
         word
@@ -81,7 +81,7 @@ def redact_finding(text: str) -> str:
 
 
 def redact_input(line: str, names: NameMasks) -> str:
-    """Redact a journal line. Keep its time, the verb, and known arguments."""
+    """Redact the journal line *line*: keep its time, its verb and known arguments."""
     time, _, rest_of_line = line.partition(" ")
     time = redact_number(time)
     try:

@@ -102,7 +102,7 @@ class RunHost:
 
     @property
     def drill(self) -> Drill | None:
-        """Drill on screen: the live run, or its state at the shown past time. None if there is no run."""
+        """Drill on screen: the live run, or its state at a past time. None if there is no run."""
         return self._playback.drill if self._playback is not None else self.live_drill
 
     @property
@@ -243,12 +243,12 @@ class RunHost:
 
     @property
     def is_running(self) -> bool:
-        """Return whether time runs."""
+        """Return whether the clock of the run is running."""
         return self._running
 
     @property
     def is_busy(self) -> bool:
-        """Return whether a search or a background task runs."""
+        """Return whether a search for an event, or a background task, runs."""
         return self._search is not None or self._task is not None
 
     @property
@@ -275,7 +275,7 @@ class RunHost:
             self._record_progress()
 
     def toggle_clock(self) -> None:
-        """Stop the clock or the search if one is running. Otherwise, start the clock."""
+        """Stop the clock, or the search for an event, if either is running. Otherwise, start the clock."""
         if self.is_busy:
             self.cancel_task()
         elif self._running:
@@ -300,15 +300,15 @@ class RunHost:
         self._begin_search(SEARCHED_EVENT_KINDS)
 
     def run_to_state(self) -> None:
-        """Run at full speed until a role, a state, a witness link or the service changes."""
+        """Run at full speed until the role or state of a copy, a witness connection or the service changes."""
         self._begin_search(STATE_EVENT_KINDS)
 
     def run_to_alarm(self) -> None:
-        """Run at full speed until a threshold is crossed or a server logs an error."""
+        """Run at full speed until a monitor threshold is crossed or a server logs an error."""
         self._begin_search(frozenset({"alert", "errorlog"}), is_match=is_alarm)
 
     def run_until(self, condition: str) -> None:
-        """Run at full speed until *condition* is true. It is checked ten times per simulated second."""
+        """Run at full speed until *condition* is true, checked ten times per simulated second."""
         drill = self.drill
         if drill is None:
             return
@@ -328,7 +328,7 @@ class RunHost:
         self._begin_search(frozenset(), tick)
 
     def cancel_task(self) -> None:
-        """Stop a search or a background task."""
+        """Cancel the search for an event, or the background task, whichever runs."""
         work = self._task
         self._cancel_tasks()
         if work is not None:
@@ -448,7 +448,10 @@ class RunHost:
         return done_ticks
 
     def _advance(self, ticks: int, slice_ticks: int, stop: StopCondition | None = None) -> int:
-        """Advance up to *ticks* within the budget. Stop after a slice for whose events *stop* returns True."""
+        """Advance up to *ticks* within the time budget of a frame, in slices of *slice_ticks*.
+
+        *stop*: function of the new events that returns True to stop after a slice.
+        """
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._playback or self.history
@@ -509,12 +512,12 @@ class RunHost:
         self.run_finished.emit(report)
 
     def _is_waiting_for_answer(self, drill: Drill) -> bool:
-        """Return whether time is stopped until a question is answered."""
+        """Return whether the clock is stopped until the player answers a question."""
         holding = {inquiry.name for inquiry in drill.scenario.inquiries if inquiry.pause}
         return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
     def _report_open_question(self, drill: Drill) -> bool:
-        """Emit `input_refused` if an open question stops time. Return whether it does."""
+        """Return whether an open question stops the clock. If so, emit `input_refused`."""
         if holds := self._is_waiting_for_answer(drill):
             self.input_refused.emit(tr(inbox.ANSWER_FIRST_TEXT))
         return holds

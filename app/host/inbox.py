@@ -39,7 +39,10 @@ Emitted = TypeVar("Emitted")
 
 
 class HostSignal(Generic[Emitted]):
-    """Signal of one kind. A listener receives every message that is emitted after its connection."""
+    """Signal that passes messages of one type to its listeners.
+
+    A listener receives every message that is emitted after it was connected.
+    """
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[Emitted], object]] = []
@@ -59,14 +62,17 @@ class HostSignal(Generic[Emitted]):
 
 
 RESULT_EVENT_BY_VERB: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
-"""Verb with a delayed result -> kind of the event that contains the result. Other verbs complete immediately."""
+"""Verb whose result is delayed -> kind of the event that contains the result.
+
+Inputs with other verbs complete immediately.
+"""
 
 
 class InputResult(Struct, frozen=True):
     """Result of an `InputRequest`."""
 
     journal_input: Input | None = None
-    """Input in the journal; None if it was refused."""
+    """Input as stored in the journal; None if the input was refused."""
     end_data: SqlDoneData | SessionData | None = None
     """Data of the event in RESULT_EVENT_BY_VERB; for T-SQL, they contain messages and result sets.
 
@@ -83,7 +89,7 @@ class InputRequest:
     number: int
     line: str
     result_future: Future[InputResult] = field(default_factory=Future, compare=False)
-    """Future that is completed once: immediately for most inputs, with the last result set for T-SQL."""
+    """Future for the result: complete immediately for most inputs, and after the last result set for T-SQL."""
 
 
 class Inbox:
@@ -118,7 +124,10 @@ class Inbox:
                 return
 
     def register_result_event(self, request: InputRequest, input_: Input) -> None:
-        """Complete *request* when the query window of *input_* has its next event in RESULT_EVENT_BY_VERB."""
+        """Complete *request* at the next event with a result in the query window of *input_*.
+
+        RESULT_EVENT_BY_VERB determines the kind of the event.
+        """
         self._waiting.setdefault((RESULT_EVENT_BY_VERB[input_.verb], input_.args[0]), deque()).append(
             (request, input_)
         )

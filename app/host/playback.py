@@ -74,7 +74,7 @@ LAG_SPEED_SHARE: Final = 0.9
 
 
 class RunPace:
-    """Pace of a run: computes the due ticks. Ticks that a frame could not run are dropped."""
+    """Pace of a run: computes how many ticks are due. Due ticks that a frame has no time for are dropped."""
 
     def __init__(self) -> None:
         self.speed = 1.0
@@ -90,16 +90,16 @@ class RunPace:
         return has_changed
 
     def reset(self) -> None:
-        """Discard the due time that no frame has run yet."""
+        """Discard the ticks that are due but not run yet."""
         self._owed_ticks = 0.0
 
     def compute_due_ticks(self, elapsed_ms: float) -> int:
-        """Return the whole ticks that are due after *elapsed_ms* of wall time. At most ELAPSED_MS_MAX count."""
+        """Return the whole ticks that are due after *elapsed_ms* of wall time, limited to ELAPSED_MS_MAX."""
         self._owed_ticks += min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0 * self.speed * TICKS_PER_S
         return int(self._owed_ticks)
 
     def record_done_ticks(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
-        """Subtract *due_ticks* from the due time. If fewer ticks were done, drop all due time.
+        """Subtract *due_ticks* from the due ticks. If *done_ticks* is smaller, discard all due ticks.
 
         Return the achieved speed if the run lags, otherwise 0.
         """
@@ -148,7 +148,7 @@ class Playback:
                 return drill.events[event_count:]
 
     def take_pause_request(self) -> bool:
-        """Return whether the clock must stop after the last input, and reset this flag."""
+        """Return whether the clock must stop because an input was applied, and reset this request."""
         applied, self._input_applied = self._input_applied, False
         return applied and self.at_each_input
 
@@ -191,7 +191,7 @@ class EventSearch:
     start_tick: int
     until_tick: int
     is_match: Callable[[Event], bool]
-    """Function that returns whether an event of these kinds matches."""
+    """Function that returns whether an event of *kinds* ends the search."""
     condition: str
     is_found: bool = False
     """True after the search has succeeded."""

@@ -11,9 +11,9 @@ class RecordingError(Exception):
 
 
 class RunRecorder(Protocol):
-    """Interface of a recorder of one run.
+    """Interface of a recorder of one run. Every call may raise RecordingError.
 
-    Every call may raise RecordingError. After a call, its data is stored.
+    When a call returns, its data are stored.
     """
 
     def record_input(self, tick: int, line: str) -> None:
@@ -23,7 +23,7 @@ class RunRecorder(Protocol):
         """Record that the run has reached *tick*."""
 
     def record_hash(self, tick: int, state_hash: str) -> None:
-        """Record a hash of the world at *tick*."""
+        """Record a hash of the simulated state at *tick*."""
 
     def finish(self, report: Report) -> None:
         """Record the end of the run with its report, as `run --json` writes it."""
@@ -46,13 +46,13 @@ class NullRecorder:
 
 
 HEARTBEAT_INTERVAL_MS: Final = 500.0
-"""Wall time between two heartbeats. A killed program loses at most this time."""
+"""Wall time between two heartbeats. A killed program loses at most the time since the last heartbeat."""
 HASH_INTERVAL_MS: Final = 10_000.0
-"""Wall time between two hashes of the world."""
+"""Wall time between two recorded hashes of the simulated state."""
 
 
 class RecordingSchedule:
-    """Schedule that reports the progress of the run to a recorder at intervals.
+    """Schedule that writes heartbeats and state hashes of a run to a recorder at intervals.
 
     Every call may raise RecordingError.
     """
@@ -63,7 +63,7 @@ class RecordingSchedule:
         self._since_checkpoint_ms = 0.0
 
     def advance(self, drill: Drill, elapsed_ms: float | None) -> None:
-        """Count *elapsed_ms* of wall time, and write what is due.
+        """Count *elapsed_ms* of wall time, and write a heartbeat or hash if it is due.
 
         If *elapsed_ms* is None, write a heartbeat now.
         """

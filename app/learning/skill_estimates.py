@@ -32,13 +32,13 @@ evidence.
 """
 
 HINT_PENALTY: Final = 0.1
-"""Share of the quality lost per opened hint layer. Assumed."""
+"""Share of the quality of a run that is lost per opened hint layer. Assumed."""
 
 HINTS_PENALTY_MAX: Final = 0.5
-"""Maximum share of the quality lost through hints. Assumed."""
+"""Maximum share of the quality of a run that can be lost through hints. Assumed."""
 
 RATING_LIMITS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
-"""(quality, FSRS rating): a run below this quality has this rating. Assumed: 60 of 100 points pass a drill."""
+"""(quality, FSRS rating): a run below the quality gets the rating. Assumed: 60 of 100 points pass a drill."""
 
 EASY_QUALITY_MIN: Final = 0.95
 """Minimum quality with which an exam gets the FSRS rating Easy.
@@ -66,7 +66,7 @@ result in equal dates.
 
 
 class PracticedRun(Struct, frozen=True):
-    """Finished run as evidence of skills. Omit runs that were rewound or only watched."""
+    """Finished run as evidence of skills. Runs that were rewound or only watched must be omitted."""
 
     scenario: str
     mode: DrillMode
@@ -113,15 +113,15 @@ class SkillEstimate(Struct, frozen=True):
 
     skill: Skill
     mastery: float
-    """Mastery from 0 to 100: the skill level of the runs, times the probability that the learner still has
-    the skill.
-    """
+    """Mastery from 0 to 100: skill level shown in the runs, times probability of still having the skill."""
     runs: int
     """Number of runs that are evidence for the skill."""
     successes: int
-    """Number of spaced successes since the last lapse."""
+    """Number of successful spaced runs since the last failed run."""
     proved: bool
-    """True after two unaided passes at least PROOF_SPACING_DAYS apart, one of them in a drill that was new to the
+    """True if two unaided passes prove the skill.
+
+    They must be at least PROOF_SPACING_DAYS apart, and one of them must be in a drill that was new to the
     learner.
     """
     last_practice_time: datetime | None
@@ -140,9 +140,9 @@ class _SkillState(Struct, frozen=True):
     level: float = 0.0
     """Skill level shown in the runs, from 0 to 1."""
     card: Card | None = None
-    """State of the FSRS card; None before the first run."""
+    """FSRS card, the memory state of the skill; None before the first run."""
     successes: int = 0
-    """Number of spaced successes since the last lapse."""
+    """Number of successful spaced runs since the last failed run."""
     last_practice: datetime | None = None
     """End of the last spaced or failed run."""
 
@@ -163,7 +163,7 @@ def _convert_to_utc(time: datetime) -> datetime:
 
 
 def _apply_run(skill_state: _SkillState, run: PracticedRun) -> _SkillState:
-    """Return the state of the skill after *run*."""
+    """Return the state of the skill after *run*, from its state before."""
     faded = skill_state.level * skill_state.estimate_recall(run.ended_at)
     level = faded + (run.quality - faded) * WEIGHT_BY_MODE[run.mode]
     failed = run.rating is Rating.Again
@@ -181,12 +181,11 @@ def _apply_run(skill_state: _SkillState, run: PracticedRun) -> _SkillState:
 def estimate_skills(
     runs: Iterable[PracticedRun], skills_by_scenario: Mapping[str, Sequence[str]], current_time: datetime
 ) -> list[SkillEstimate]:
-    """Return the state of every skill at *current_time*.
+    """Return an estimate of every skill at *current_time*.
 
-    *skills_by_scenario*: scenario -> keys of the skills that it trains.
-
-    All times must be in one time zone. A run that ended after *current_time*, because a clock was changed,
-    counts as a run at *current_time*.
+    *skills_by_scenario*: scenario -> keys of the skills that it trains. All times must be in one time zone. A
+    run
+    that ended after *current_time*, because a clock was changed, counts as a run at *current_time*.
     """
     by_skill: dict[str, list[PracticedRun]] = {skill.key: [] for skill in load_skills()}
     for run in sorted(runs, key=lambda run: run.ended_at):
@@ -213,7 +212,8 @@ def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: da
 def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     """Return whether the runs, in order of time, prove the skill.
 
-    The first drill of a skill cannot prove transfer. A later unaided pass in a different drill is required.
+    The first drill of a skill cannot show that the learner can transfer the skill. A later unaided pass in a
+    different drill is required.
     """
     passes = [run for run in runs if run.is_unaided_pass]
     is_spaced = bool(passes) and _count_days(passes[0].ended_at, passes[-1].ended_at) >= PROOF_SPACING_DAYS

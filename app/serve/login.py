@@ -265,7 +265,7 @@ class LoginPacket:
     uses_windows_authentication: bool = False
     """True if the client requests Windows authentication, which is not supported."""
     new_password: bool = False
-    """True if the login changes the password (fChangePassword)."""
+    """True if the login request also changes the password (fChangePassword)."""
     read_only: bool = False
     """True for ApplicationIntent=ReadOnly (fReadOnlyIntent in the type flags)."""
 

@@ -31,7 +31,7 @@ DEFAULT_FETCH_ROWS: Final = 20
 
 
 class FetchDirection(IntEnum):
-    """Position of the block of rows that a fetch requests."""
+    """Fetch type of sp_cursorfetch: position of the requested block of rows."""
 
     FIRST = 0x01
     NEXT = 0x02
@@ -61,7 +61,7 @@ class ScrollOptions(IntFlag):
 READ_ONLY_CONCURRENCY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
 FETCH_ADJUSTED: Final = 2
-"""Return status of a fetch that had to start at the first row."""
+"""Return status of a backward fetch that was moved to the first row."""
 CURSOR_CLOSED: Final = 16
 """Return status of a fetch that has closed a fast-forward cursor."""
 
@@ -78,11 +78,11 @@ class ApiCursor(Struct):
 
     @property
     def cell_count(self) -> int:
-        """Return the size of the cursor as a number of cells."""
+        """Return the number of rows of the cursor."""
         return len(self.result["rows"])
 
     def fetch(self, direction: int, row: int, count: int) -> int:
-        """Move to the requested block, and return the return status of the procedure.
+        """Move to the requested block, and return the status that the called procedure returns.
 
         Afterwards, `block` contains the rows.
         """
@@ -128,12 +128,12 @@ class ApiCursor(Struct):
 
 
 class OpenCursors(Struct):
-    """Open API server cursors of a connection."""
+    """API server cursors of a connection that are currently open."""
 
     open_cursors: dict[int, ApiCursor] = field(default_factory=dict)
     """Handle -> open cursor."""
     last_number: int = 180_150_000
-    """Last assigned cursor number. Numbers start high, so that they cannot be mistaken for positions."""
+    """Last assigned handle. Handles start high, so that they cannot be mistaken for positions."""
 
     def add_cursor(self, result: ReportRow) -> int:
         """Add an open cursor over *result*, and return its handle."""
@@ -143,7 +143,7 @@ class OpenCursors(Struct):
 
 
 class CursorOpenResponse(Struct, frozen=True):
-    """Values, in addition to the columns, of the response to a call that opens a cursor."""
+    """Cursor options and output parameters for the response to a call that opens a cursor."""
 
     outputs: dict[str, int]
     """Name of an output parameter (handle, cursor, scroll, concurrency, rows) -> its position."""
@@ -165,7 +165,7 @@ class FetchRequest(Struct, frozen=True):
 
 
 class CursorNotFoundError(Exception):
-    """Error for a number that belongs to no open cursor."""
+    """Error for a handle that belongs to no open cursor."""
 
 
 def open_cursor(

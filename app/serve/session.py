@@ -45,7 +45,7 @@ from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import build_settings
 
 OutputRow = ReportRow
-"""Message, result set or statement end, as in the event `sql_done`."""
+"""Message, result set or end of a statement, in the form of the event `sql_done`."""
 
 NOT_SIMULATED_PREFIX: Final = "Not simulated: "
 
@@ -62,10 +62,9 @@ def encode_response(
 ) -> bytes:
     """Encode the complete response to a request.
 
-    *changes*: encoded changes of the connection, which precede the last DONE. *more_results*: True if
-    responses to
-    further calls of the message follow. *ends*: end of each statement that has neither messages nor result
-    sets.
+    *changes*: encoded ENVCHANGE tokens, which precede the last DONE. *more_results*: True if responses to
+    further
+    calls of the message follow. *ends*: end of each statement that has neither messages nor result sets.
     """
     inner = tds_types.DONE_IN_PROC if request.call else tds_types.DONE
     return_value: OutputRow | None = None
@@ -168,7 +167,10 @@ def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: in
 def iterate_output(
     messages: Sequence[OutputRow], results: Sequence[OutputRow], ends: Sequence[OutputRow] = ()
 ) -> Iterator[OutputRow]:
-    """Yield messages, result sets and statement ends in order, see `Result.after_messages`."""
+    """Yield messages, result sets and statement ends in the order of execution.
+
+    `Result.after_messages` determines the order.
+    """
     message_count, queue = 0, list(ends)
     for number, result in enumerate((*results, None)):
         message_limit = len(messages) if result is None else result["after_messages"]
@@ -194,7 +196,7 @@ def _is_unsupported(message: OutputRow) -> bool:
 
 
 def _is_client_message(message: OutputRow) -> bool:
-    """Return whether the client creates the message itself when its connection breaks or its user cancels."""
+    """Return whether clients create the message themselves when a connection breaks or a user cancels."""
     number = message["number"]
     if number == 0:
         return bool(message["severity"] > 10)
@@ -215,7 +217,7 @@ CURSOR_NOT_FOUND_TEXT: Final = "sp_cursorfetch: The cursor identifier value prov
 
 
 class ServerContext(Protocol):
-    """Interface through which a connection uses the simulated world."""
+    """Interface through which a connection uses the simulation."""
 
     password: str
     tls: TlsContexts
@@ -228,7 +230,7 @@ class ServerContext(Protocol):
         """Send *line* to the run. If the input completes immediately, the future is already complete."""
 
     async def wait_until_answering(self, name: str) -> str:
-        """Wait while the port *name* is silent. Return the instance that answers on it, or an empty text."""
+        """Wait until the port *name* answers or refuses connections, and return the name of its instance."""
 
     def get_address(self, server: str) -> tuple[str, int]:
         """Return host and port of an instance."""
@@ -297,10 +299,7 @@ class TdsSession:
             self._wire.close()
 
     def end(self, reason: str) -> None:
-        """End the session after the instance has ended it for *reason*.
-
-        A wait for a client packet then stops.
-        """
+        """End the session, because the instance has ended it for *reason*. Waiting for a packet then stops."""
         self.end_reason = reason
         self._wire.end_input()
 
@@ -333,7 +332,10 @@ class TdsSession:
         return self._messages.pop(0)
 
     async def _end_lost_session(self) -> None:
-        """End the lost session when the instance answers. Raises ConnectionClosedError."""
+        """Reset the TCP connection of a lost session when its instance answers or refuses connections.
+
+        Always raises ConnectionClosedError.
+        """
         await self.context.wait_until_answering(self.server)
         self.reset()
         raise ConnectionClosedError
@@ -457,7 +459,7 @@ class TdsSession:
         return tds_types.encode_message(message, self.server, self._tds)
 
     def _get_session(self) -> SqlSession:
-        """Return the session in the simulated world. Raises ConnectionClosedError if it no longer exists."""
+        """Return the simulated session of the connection. Raises ConnectionClosedError if it has ended."""
         window = self.context.world.sessions.get(self.connection_name)
         if window is None or window.session is None:
             raise ConnectionClosedError
@@ -528,7 +530,10 @@ class TdsSession:
         await self.context.send_input(f"reset {self.connection_name}")
 
     async def _execute_request(self, request: SqlRequest, more_results: bool) -> bytes | None:
-        """Execute a request. Return the response, or None if canceled. *more_results*: further responses follow."""
+        """Execute a request. Return the response, or None if the client canceled the request.
+
+        *more_results*: True if further responses follow.
+        """
         if request.resets_connection:
             await self._reset_session()
         if request.fetch is not None:

@@ -1,6 +1,7 @@
-r"""Ports of the instances and availability group listeners on this computer. Each port is open, closed or silent.
+r"""Ports of the instances and availability group listeners on this computer.
 
-The SQL Server Browser sends clients of `127.0.0.1\SERVER_A` the port of this instance [MC-SQLR 2.2].
+The state of each port is one of `PortState`. The SQL Server Browser sends clients of `127.0.0.1\SERVER_A` the
+port of this instance [MC-SQLR 2.2].
 """
 
 import asyncio
@@ -100,7 +101,7 @@ RESERVED_FILES: Final = 200
 
 
 class PortState(Enum):
-    """State of an instance's port."""
+    """State of the port of an instance or listener."""
 
     ANSWERS = "answers"
     REFUSES = "refuses"
@@ -121,7 +122,7 @@ class PortUnavailableError(Exception):
 
 
 def get_port_state(world: World, name: str) -> PortState:
-    """Return the state of the port of an instance or listener. A listener that is offline has no address."""
+    """Return the state of the port of an instance or listener. An offline listener is UNREACHABLE."""
     server = world.listeners.get(name, name)
     if server is None:
         return PortState.UNREACHABLE
@@ -189,9 +190,9 @@ class SqlPorts:
         await self.update_ports()
 
     def _list_known_instances(self) -> InstancePorts:
-        """Return port and product version of each instance that the browser lists.
+        """Return instance -> port and product version, for each instance that the browser lists.
 
-        The instance must run on a powered computer.
+        An instance is listed if its port is open and its computer has power and a connected network.
         """
         return {
             server: (self.ports[server], PRODUCT_VERSIONS[self.world.instances[server].version][0])
@@ -259,7 +260,7 @@ class SqlPorts:
         return owner != session.server and self._get_port_state(session.server) is PortState.ANSWERS
 
     def _get_port_state(self, name: str) -> PortState:
-        """Return the state of the port *name*. While the run is paused, every port is silent."""
+        """Return the state of the port *name*; SILENT for every port while the run is paused."""
         return get_port_state(self.world, name) if self._host.is_running else PortState.SILENT
 
     @staticmethod
@@ -337,10 +338,7 @@ class SqlPorts:
         return future
 
     async def wait_until_answering(self, name: str) -> str:
-        """Wait while the port *name* is silent.
-
-        Return the instance that answers on it, or an empty text if none does.
-        """
+        """Wait until the port *name* answers or refuses connections, and return the name of its instance."""
         if self._get_port_state(name) in SILENT_STATES:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._get_port_state(name) not in SILENT_STATES)

@@ -38,9 +38,9 @@ TEXT_TOKENS: Final = {
 }
 _POINTER_TOKENS: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _TEXT_POINTER: Final = b"\x10" + bytes(16) + bytes(8)
-"""Text pointer and timestamp. No client uses their values."""
+"""Text pointer and timestamp that precede an old large value. No client uses their values."""
 _LARGE_VALUE_TYPES: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
-"""Old type of large values -> type whose (max) form replaces it, without a text pointer."""
+"""Old type of large values -> type whose (max) form replaces it, because that form needs no text pointer."""
 _VARIANT_MAX: Final = 8009
 """Maximum size of a sql_variant with its properties, in bytes."""
 _VARIANT_BASE_TYPES: Final = {
@@ -51,7 +51,10 @@ _VARIANT_BASE_TYPES: Final = {
 """Base types of a sql_variant [MS-TDS 2.2.5.5.4] that are not in TEXT_TOKENS and TIME_TOKENS."""
 TIME_TOKENS: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
 _TIME_TEXT_LENGTHS: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
-"""Date type -> length of its text, which clients before TDS 7.3 receive [DOC: data type support for date and time]."""
+"""Date or time type -> length of its text form [DOC: data type support for date and time].
+
+Clients before TDS 7.3 receive the text.
+"""
 NEW_TYPES_EPOCH: Final = date(1, 1, 1)
 OLD_TYPES_EPOCH: Final = datetime(1900, 1, 1)
 _SHORT_VALUE_BYTES_MAX: Final = 8000
@@ -65,7 +68,7 @@ class WireColumn(Struct, frozen=True):
     is_partially_length_prefixed: bool = False
     """True if the values are partially length-prefixed [MS-TDS 2.2.5.2.3], as for varchar(max)."""
     uses_text_pointer: bool = False
-    """True before TDS 7.2, which sends long values as text, ntext and image [MS-TDS 2.2.5.4.3]."""
+    """True if long values are sent as text, ntext or image, as before TDS 7.2 [MS-TDS 2.2.5.4.3]."""
 
     @property
     def type_info(self) -> bytes:
@@ -401,7 +404,11 @@ def _encode_metadata(
     hidden_count: int = 0,
     nullable: Sequence[bool] = (),
 ) -> bytes:
-    """Encode COLMETADATA. The last *hidden_count* columns are only for the driver. Others are nullable by default."""
+    """Encode COLMETADATA.
+
+    The last *hidden_count* columns are only for the driver. *nullable*: whether each column can be NULL; all
+    visible columns can be by default.
+    """
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN_COLUMN if index >= len(columns) - hidden_count else NULLABLE_FLAGS

@@ -29,7 +29,7 @@ NETWORK_SYSTEMS: Final = frozenset(
 MOUNTS_FILE: Final = Path("/proc/self/mountinfo")
 """File in which Linux lists the mounted file systems."""
 DRIVE_REMOTE: Final = 4
-"""GetDriveTypeW: "The drive is a remote (network) drive"."""
+"""Return value of GetDriveTypeW for a network drive: "The drive is a remote (network) drive"."""
 
 
 def find_network_system(folder: Path) -> str | None:
@@ -96,10 +96,9 @@ _WRONG_TYPE_CONDITIONS: Final = {
 }
 """Type of a column -> SQL condition that is true for a value of another type."""
 _UNFINISHED_RUN_CONDITION: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
-"""SQL condition that selects the rows of unfinished runs. In long tables, only these rows are checked at the
-start.
+"""SQL condition that selects the rows of unfinished runs.
 
-Other rows are checked only on request.
+In long tables, the start of the program checks only these rows. Other rows are checked only on request.
 """
 
 
@@ -113,7 +112,7 @@ def list_foreign_objects(connection: sqlite3.Connection) -> list[str]:
 
 
 def find_schema_differences(connection: sqlite3.Connection) -> Iterator[str]:
-    """Yield the differences between a profile's tables, columns and value types and the newest version."""
+    """Yield each difference of a profile's tables, columns and value types from the newest schema."""
     missing = [
         name for name, columns in TABLES.items() if not columns.keys() <= _list_columns(connection, name)
     ]
@@ -149,8 +148,9 @@ PROFILE_FILE_NAME: Final = "profile.sqlite"
 APPLICATION_ID: Final = 0x4D524452
 """'MRDR' in the file's header, which distinguishes a profile from other SQLite databases."""
 BUSY_TIMEOUT_MS: Final = 1_000
-"""Time limit for acquiring the lock. A second running instance never releases its lock, so the wait helps
-only while another instance is ending.
+"""Time limit for acquiring the lock, for an instance of the program that is just ending.
+
+An instance that keeps running never releases its lock.
 """
 SIDE_FILE_SUFFIXES: Final = ("-wal", "-journal", "-shm")
 """Suffixes of the files that SQLite creates next to a database."""
@@ -161,7 +161,7 @@ MIGRATIONS_FOLDER = Path(__file__).with_name("migrations")
 
 
 class ProfileDatabase(Struct, frozen=True):
-    """Open database of a profile."""
+    """Database of a profile that has been opened."""
 
     file: Path
     connection: sqlite3.Connection

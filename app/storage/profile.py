@@ -90,7 +90,10 @@ class Profile:
         storage_errors.write_journal_mark(self.file.parent, run_id, lines)
 
     def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
-        """Store the hash of the world at *tick*. A resumed run must have the same hash at this tick."""
+        """Store the hash of the simulated state at *tick*.
+
+        A resumed run must have the same hash at this tick.
+        """
         with self._database.run_transaction() as db:
             runs.store_hash(db, run_id, tick, state_hash)
 
@@ -133,9 +136,9 @@ class Profile:
             self._stored_mark = None
 
     def list_unfinished_runs(self) -> list[UnfinishedRun]:
-        """Return the unfinished runs of killed processes, newest first; only the newest run of each tree.
+        """Return the unfinished runs of killed processes, newest first; one run per tree of branches.
 
-        To resume a run, append lines to its ID.
+        The run of a tree is its newest. To resume a run, pass its ID to `append_line`.
         """
         with self._database.run_transaction() as db:
             superseded_runs = runs.find_superseded_runs(db)
@@ -187,7 +190,7 @@ class Profile:
             return results.list_finished_runs(db)
 
     def list_answers(self) -> list[ReportRow]:
-        """Return all questions in finished runs that the learner answered with a stated confidence."""
+        """Return all questions in runs without a rewind that the learner answered with a confidence."""
         with self._database.run_transaction() as db:
             return results.list_answers(db)
 
@@ -260,9 +263,9 @@ class Profile:
             return runs.read_reflection(db, run_id)
 
     def find_data_faults(self) -> list[str]:
-        """Return everything that is wrong with the stored data.
+        """Return all faults in the stored data.
 
-        SQLite's full check and the journals' checksums find the faults.
+        SQLite's full check finds them, or a check of the finished runs and journals does.
         """
         problems_found = check_integrity(self._database.connection)
         if not problems_found:  # the rows of a broken file cannot be read reliably
@@ -271,7 +274,10 @@ class Profile:
         return problems_found
 
     def close(self) -> None:
-        """Close the file. Without this call nothing is lost, but the next start checks the whole file."""
+        """Close the file. If a process ends without this call, the next start checks the whole file.
+
+        No data are lost.
+        """
         self._database.connection.close()
 
     def __enter__(self) -> Self:

@@ -31,7 +31,7 @@ class ResultRow(Struct, frozen=True):
     retried: bool
     """True if the run was rewound, or began at a time inside an earlier run."""
     hints: int
-    """Number of opened hint layers."""
+    """Number of hint layers that the learner opened. A hint may have several layers."""
     played_s: float
     """Duration in simulated seconds."""
 
@@ -46,7 +46,7 @@ class ScenarioResults(Struct, frozen=True):
     def best(self) -> ResultRow | None:
         """Run with the most points and no rewind.
 
-        Among equal runs, the shortest downtime counts, then the earliest.
+        Among runs with equal points, it is the run with the shortest downtime, then the earliest run.
         """
         runs = [run for run in self.runs if run.score is not None and not run.retried]
         return min(runs, key=lambda run: (-(run.score or 0.0), run.downtime_s, run.run_id), default=None)
@@ -60,7 +60,7 @@ class ScenarioResults(Struct, frozen=True):
 def group_results_by_scenario(newest_first: Iterable[ResultRow]) -> dict[str, ScenarioResults]:
     """Return scenario -> results, for each scenario with a finished run.
 
-    The rows come from `list_finished_runs`.
+    *newest_first*: rows from `list_finished_runs`.
     """
     runs: dict[str, list[ResultRow]] = {}
     for row in newest_first:
@@ -107,7 +107,7 @@ def list_finished_runs(db: sqlite3.Connection) -> list[ResultRow]:
 def find_best_run(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
     """Return the run with the most points and no rewind.
 
-    Among equal runs, the shortest downtime counts, then the earliest run.
+    Among runs with equal points, return the run with the shortest downtime, then the earliest run.
     """
     row = db.execute(
         f"{_RESULTS_QUERY} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"

@@ -25,7 +25,7 @@ class JournalLine(Struct, frozen=True):
 
 
 class CheckpointHash(Struct, frozen=True):
-    """Hash of the world's state at a tick."""
+    """Hash of the simulated state at a tick."""
 
     tick: int
     state_hash: str
@@ -103,7 +103,7 @@ def store_position(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
 
 
 def store_hash(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
-    """Store the hash of the world at a tick."""
+    """Store the hash of the simulated state at a tick."""
     store_position(db, run_id, tick)
     db.execute(
         "REPLACE INTO checkpoint (run_id, tick, state_hash) VALUES (?, ?, ?)", (run_id, tick, state_hash)
@@ -218,7 +218,7 @@ def _read_run(db: sqlite3.Connection, run: sqlite3.Row, journal_mark: JournalMar
 
 
 def _extend_checksum(chain: int, tick: int, text: str) -> int:
-    """Return the CRC-32 checksum of a journal, extended by the next line (*tick* and *text*).
+    """Return the CRC-32 checksum of a journal after adding a line (*tick* and *text*).
 
     *chain*: checksum of all earlier lines.
     """
@@ -264,10 +264,12 @@ def delete_finished_run(db: sqlite3.Connection, run_id: RunId) -> None:
 
 
 def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
-    """Attach the child branches of a run to its parent, at the earlier of the two branch points.
+    """Remove a run from its tree of branches, and attach its child branches to its parent.
 
-    Without a parent, the oldest child becomes the first run of the tree: all children share its history up to
-    the branch point.
+    Each child then branches off at the earlier of its own branch point and that of the removed run. Without a
+    parent, the oldest child becomes the first run of the tree: all children share its history up to the
+    branch
+    point.
     """
     own_branch = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
     if own_branch is None:
@@ -296,7 +298,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 def _abandon_superseded_runs(db: sqlite3.Connection, run_ids: list[int]) -> None:
     """Mark *run_ids* as abandoned, so that the next start does not offer to continue them.
 
-    These are runs that a deleted run had superseded.
+    A newer run in their tree had superseded these runs, but it is being deleted.
     """
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))

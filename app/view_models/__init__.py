@@ -1,1 +1,1 @@
-"""Contents of the views as plain data, derived from a world or a report, without Qt."""
+"""Contents of the views as plain data, derived from the simulated state or from a report. Without Qt."""

@@ -125,7 +125,10 @@ def _is_effective(world: World, line: str) -> bool:
 def _list_arguments(
     world: World, verb: Verb, target: ActionTarget, truth: bool, open_database: str
 ) -> Iterator[Args]:
-    """Yield every argument list for *verb* that begins with *target*."""
+    """Yield every argument list for *verb* that begins with *target*.
+
+    *truth*: False to ignore the true state, as in an exam. *open_database*: database that is always offered.
+    """
     if target.kind == "link":
         if verb.applies_to_link:
             yield target.names
@@ -154,14 +157,14 @@ NODE_ARGUMENTS: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
         if role.owner == node and " " not in resource.name
     ),
 }
-"""Kind of the first parameter of a verb -> function that lists its values for the menu of a node.
+"""Parameter kind -> function that lists the arguments offered in a node's menu.
 
-The values are clusters, roles and resources. Names with spaces are omitted and must be typed.
+The arguments are clusters, roles and resources. Resource names with spaces are omitted and must be typed.
 """
 
 
 def _is_target_accepted(world: World, verb: Verb, target: ActionTarget) -> bool:
-    """Return whether the verb accepts the target as its first argument.
+    """Return whether *target* can be the first argument of *verb*.
 
     A node or a computer without an instance counts as a server.
     """

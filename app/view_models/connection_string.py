@@ -18,8 +18,10 @@ KEYWORD_DEFAULTS: Final[Mapping[str, str]] = {
     "multisubnetfailover": "no",
     "retry": "no",
 }
-"""Keyword -> value that applies after the keyword is removed. The defaults are documented, except for Retry,
-which exists only in Mirrordrill.
+"""Keyword of a connection string -> default value.
+
+Removing the keyword sets its default. The defaults are documented, except for Retry, which exists only in
+Mirrordrill.
 """
 
 

@@ -58,9 +58,9 @@ DATABASE_NOT_HEALTHY_ISSUE: Final = (
 )
 DATABASE_SUSPENDED_ISSUE: Final = (WARNING, mark("Availability database is suspended."))
 UNSYNCHRONIZED_REPLICAS_ISSUE: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
-"""Issue if a synchronous replica is not synchronized.
+"""Issue that a synchronous replica is not synchronized.
 
-The issue constants have the order of the message numbers of SQL Server's built-in policies, 41401 to 41425.
+The issue constants are listed in the order of SQL Server's policy messages, 41401 to 41425.
 """
 
 
@@ -131,7 +131,7 @@ class DatabaseRow(Struct, frozen=True):
     """Reason for suspended data movement; "No" if it is not suspended."""
     issues: tuple[Issue, ...]
     server_rows: ReplicaStateRows
-    """Rows of sys.dm_hadr_database_replica_states on the selected server, which contain the log positions."""
+    """Rows of sys.dm_hadr_database_replica_states on the selected server. They contain the log positions."""
 
     @property
     def positions(self) -> dict[str, Scalar]:
@@ -154,7 +154,7 @@ class DatabaseRow(Struct, frozen=True):
 
     @property
     def recovery_s(self) -> float | None:
-        """Estimated recovery time in seconds: redo queue divided by redo rate; None without redo."""
+        """Estimated recovery time in seconds: redo queue divided by redo rate; None if either is unknown."""
         queue, rate = self.positions.get("redo_queue_size"), self.positions.get("redo_rate")
         if queue is None:
             return None
@@ -223,7 +223,7 @@ def find_groups(world: World, server: str) -> dict[str, KnownGroup]:
 
 
 def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
-    """Return the dashboard of *group*, as the server of *state* knows it."""
+    """Return the dashboard of *group* on one server. *state*: what this server knows about its own replica."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.find_server_node(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER_ISSUE]
@@ -319,10 +319,7 @@ def _build_replica_row(
 def _list_states(
     world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
 ) -> list[tuple[str, SyncState]]:
-    """Return (database, synchronization state) of each copy on *replica*.
-
-    The states are those that the server of *state* knows.
-    """
+    """Return (database, synchronization state) of each copy on *replica* that the server of *state* knows."""
     is_local_replica = replica.server == state.server
     copies = replicas.list_group_copies(world, state.server, group.guid)
     return [
@@ -359,9 +356,9 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
 
 
 def _describe_suspension(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """Return the reason for suspended data movement on *replica*, or "".
+    """Return the reason why data movement on *replica* is suspended; "" if it is not, or if unknown.
 
-    The result is also "" if the server of *state* does not know the reason.
+    The reason is unknown if the server of *state* is not connected to the replica.
     """
     if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""

@@ -68,7 +68,7 @@ COMPARISON_TEXT: Final = mark(
 def build_captions(events: Sequence[Event], report: Report | None) -> list[RunCaption]:
     """Return the captions for the events so far, in order.
 
-    *report* contains the published duration. Captions after the reconnection of the client require it.
+    *report*: report with the published duration, required after the client has reconnected.
     """
     return list(_iterate_captions(events, report))
 

@@ -44,10 +44,7 @@ _POWER_INDICATORS: Final = {
 
 
 def uses_mirroring(world: World) -> bool:
-    """Return whether the world uses mirroring.
-
-    A world without a cluster counts as mirroring. A world with a cluster must also have a mirroring session.
-    """
+    """Return whether the world uses mirroring: it has no cluster, or it has a mirroring session."""
     return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
 
 
@@ -89,10 +86,7 @@ def get_server_kind(world: World, server: Instance) -> str:
 
 
 def get_node_name(world: World, server: Instance) -> str:
-    """Return the node of a failover cluster instance, or the node to which it moves.
-
-    The result is "" for a standalone instance.
-    """
+    """Return "on NODE" or, during a move, "moving to NODE" for a failover cluster instance; otherwise ""."""
     role = instances.find_instance_role(world, server.name) if server.clustered else None
     if role is None:
         return ""
@@ -126,7 +120,7 @@ def list_listener_indicators(world: World, server: Instance) -> Iterator[StatusI
 
 
 def list_host_node_notes(world: World, server: Instance) -> Iterator[str]:
-    """Yield unusual facts about the cluster node on which an instance runs."""
+    """Yield unusual facts about the cluster node that hosts a standalone instance."""
     if not server.clustered and server.computer in world.nodes:
         yield from _list_node_notes(world, server.computer)
 
@@ -216,7 +210,7 @@ def list_linked_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def is_synchronous(world: World, a: str, b: str) -> bool:
-    """Return whether commits on *a* can wait for *b*."""
+    """Return whether commits on server *a* can wait for server *b*, in any availability group."""
     copies = [
         copy for copy in world.copies.values() if copy.server == a and copy.availability.guid is not None
     ]

@@ -29,13 +29,15 @@ MERGED_MARKER_KINDS: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
 """Maximum number of text lines of one marker, because a hundred databases can change at once."""
 MERGE_START_S: Final = 3600.0
-"""Run time after which changes that are close in time are merged. Before, only simultaneous changes are
-merged.
+"""Run time from which changes within the window of MERGE_WINDOW_SHARE are merged.
+
+Earlier in the run, only simultaneous changes are merged.
 """
 MERGE_WINDOW_SHARE: Final = 1 / 4_000
-"""Fraction of the elapsed run time within which changes merge into one marker: one dot on a wide screen.
+"""Time window for merging changes into one marker, as a fraction of the elapsed run time.
 
-Without merging, a day with a hundred databases would have 50,000 markers.
+The window corresponds to one dot on a wide screen. Without merging, a day with a hundred databases would have
+50,000 markers.
 """
 
 SERVING, DOWN = mark("in service"), mark("down")
@@ -140,7 +142,7 @@ class RunTimeline:
     def list_service_spans(self, until_s: float) -> list[TimelineSpan]:
         """Return the spans of the service state until *until_s*.
 
-        The states are: in service, down, and online with clients that do not work.
+        The states are: in service, down, and databases online although clients cannot work.
         """
         return _list_spans(self._service, until_s)
 
@@ -201,7 +203,7 @@ class RunTimeline:
     def _is_synchronized(self, database: str) -> bool:
         """Return whether the serving copy of *database* is SYNCHRONIZED.
 
-        Before its first event, the start state counts.
+        Until the first event about the copy, its state at the start of the run applies.
         """
         if database in self._grouped:
             return self._grouped[database]
@@ -265,7 +267,7 @@ def find_protection(scenario: Scenario | None) -> str:
 
 
 SINGLE_COPY_PROTECTIONS: Final = ("", "fci")
-"""Values of `find_protection` without a second copy of the data. Such a drill has no protection lane."""
+"""Results of `find_protection` for drills without a second copy of the data. They show no protection lane."""
 
 
 def start_timeline(

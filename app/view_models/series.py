@@ -25,7 +25,7 @@ TIME_LABEL_DISTANCE_MIN_PX: Final = 70
 ALL_DATABASES = "*"
 """Name that stands for all databases. It is not a valid database name without brackets."""
 MAXIMUM_COUNTERS = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
-"""Counters whose value for many databases is the maximum. The values of all other counters are added up."""
+"""Counters for which the largest value of several databases is shown. All other counters are added up."""
 QUEUE_COLUMNS = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
 """Column indexes of the send queue and the redo queue in an array of counter values."""
 Streams = Mapping[int, Sequence[int]]
@@ -47,7 +47,8 @@ class SeriesSummary(Struct, frozen=True):
 class CounterColumns:
     """Uncompressed copy of a run's samples: for each sample, a log number and the values of all counters.
 
-    After a switch to another run or snapshot, samples that both have in common are not read again.
+    After a switch to another run or snapshot, samples that are the same in the old and new run are not read
+    again.
     """
 
     def __init__(self) -> None:
@@ -68,11 +69,9 @@ class CounterColumns:
         return self._values[: self.count]
 
     def reuse_known_samples(self, samples: Samples, count: int) -> int:
-        """Read from *samples* from now on.
+        """Read from *samples* from now on, and keep the first entries that are equal to those already read.
 
-        Return the number of its entries, at most *count*, that are already known.
-
-        `add_entries` appends the other entries.
+        Return the number of kept entries, at most *count*. `add_entries` appends the others.
         """
         if self.samples is None or samples is not self.samples:
             self.count = (
@@ -85,7 +84,7 @@ class CounterColumns:
     def add_entries(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
         """Append entries for the (log, stream) pairs in *number_pairs*.
 
-        If a log has several streams, the longest queue counts.
+        If a log has several streams, use the longest queue.
         """
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(number_pairs)
@@ -313,7 +312,7 @@ At a lower rate, the estimated time would be days. Assumed.
 def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
     """Return the slope of the least-squares line through the points (*t_s*, *kb*).
 
-    The result is None if there are too few points or gaps between them.
+    The result is None if values are missing, or if there are fewer than SLOPE_SAMPLES_MIN points.
     """
     if len(t_s) < SLOPE_SAMPLES_MIN or np.isnan(kb).any():
         return None

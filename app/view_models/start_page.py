@@ -41,7 +41,7 @@ SHORT_LABELS: Final = {
 
 
 class ResultLabel(NamedTuple):
-    """Short label for the learner's result of a drill."""
+    """Short label for the learner's result in a drill."""
 
     text: str
     color_name: str
@@ -173,7 +173,7 @@ FIRST_DRILL: Final = "automatic-failover"
 """Drill that is recommended until the first run is finished."""
 
 STEM_LETTERS_MIN: Final = 4
-"""Minimum letters that remain of a word after its ending is removed."""
+"""Minimum number of letters that `stem_word` must leave of a word."""
 
 DURATION_CHOICES: Final = (
     (mark("Up to 6 minutes"), 0, 6),

@@ -41,8 +41,9 @@ from engine.model import (
 from engine.protocol import clients, group_policies, network, serving
 
 FULL_COPIES_MAX: Final = 2
-"""Maximum number of databases that a server card shows in full. More databases become a grid of cells.
-Assumed: fits on a screen of 1366x768.
+"""Maximum number of databases that a server card shows in full.
+
+If there are more, the card shows a grid of cells. Assumed: fits on a screen of 1366x768.
 """
 
 
@@ -463,7 +464,7 @@ def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _list_changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield links whose properties the user has changed, even if no session uses them."""
+    """Yield (end, end, kind) of each link with properties changed by the user, even if no session uses it."""
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"

@@ -46,7 +46,7 @@ class QueueDisplay(Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """Filled share of the bar, 0 to 1. The end of the bar is the next round limit."""
+        """Filled share of the bar, 0 to 1. A full bar represents the next round size."""
         return max(0.0, self.kb) / formatting.compute_round_limit_kb(self.kb)
 
     @property
@@ -114,14 +114,14 @@ class ServerDisplay(Struct, frozen=True):
     grid: tuple[tuple[str, StatusIndicator], ...]
     """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
     witness_indicators: tuple[StatusIndicator, ...]
-    """Indicators that a server without databases shows instead of them.
+    """Indicators on the card of a server without databases.
 
-    A witness shows the partners as it sees them. A cluster node without an instance shows its resources.
+    A witness shows which partners it can reach. A cluster node without an instance shows its resources.
     """
     faults: tuple[str, ...]
     """Faults of the computer: unplugged cables, slow disks, closed ports."""
     host_node: str = ""
-    """Node that hosts a failover cluster instance; empty for a standalone instance."""
+    """Text with the node of a failover cluster instance, such as "on NODE_1"; empty for other instances."""
     listeners: tuple[StatusIndicator, ...] = ()
     """Availability group listeners whose cluster role is on this server."""
 

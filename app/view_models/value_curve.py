@@ -17,7 +17,7 @@ from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
 LOSS_BY_LABEL: Final = {name: points for points, name in SEGMENT_LABELS}
-"""Label of a loss -> minimum lost points."""
+"""Label of an action or wait -> minimum number of lost points."""
 SHOWN_LOSS_MIN: Final = LOSS_BY_LABEL["good"]
 """Minimum loss of an action or wait that is marked as a loss, in points."""
 
@@ -67,7 +67,7 @@ def list_legend_entries() -> tuple[tuple[str, str], ...]:
 
 
 def merge_waits(run_segments: Sequence[RunSegment]) -> list[RunSegment]:
-    """Return the segments, with consecutive waits of small losses merged into one segment."""
+    """Return *run_segments*, with consecutive waits merged if each lost only a few points."""
     segments: list[RunSegment] = []
     for move in run_segments:
         before = segments[-1] if segments else None
@@ -109,7 +109,7 @@ def list_falling_parts(regret_analysis: RegretAnalysis) -> Iterator[tuple[str, l
 
 
 def get_end_tick(regret_analysis: RegretAnalysis) -> Tick:
-    """Return the end of the curve. It is always later than the start, even for an empty run."""
+    """Return the end tick of the curve: at least 1, so that even the curve of an empty run has a length."""
     return max((tick for tick, _ in regret_analysis.curve), default=1) or 1
 
 
@@ -137,7 +137,7 @@ def explain_curve() -> str:
 
 
 def format_uncertainty() -> str:
-    """Return a sentence about the uncertainty of every curve."""
+    """Return the sentence about uncertainty that applies to every value curve."""
     return tr("A better continuation may exist.")
 
 
@@ -210,7 +210,7 @@ def list_refused_batches(report: Report) -> frozenset[tuple[Tick, str]]:
 
 
 def is_last_chance(segment: RunSegment, last_chance: LastChance) -> bool:
-    """Return whether the run lost its last chance to reach all goals by *segment*, an action or a wait."""
+    """Return whether *segment*, an action or a wait, ended the last chance to reach all goals."""
     return (segment.tick, segment.line, segment.best) == (
         last_chance.tick,
         last_chance.line,
@@ -257,7 +257,7 @@ def format_missed_goals(last_chance: LastChance) -> str:
 
 
 def format_first_step(last_chance: LastChance, choices_by_question: Mapping[str, Sequence[str]]) -> str:
-    """Return the first action with which all goals could still be reached, or a text that none was needed."""
+    """Return the first action of a plan that still reached all goals, or a text that no action was needed."""
     return (
         format_input(last_chance.remaining_actions[0], choices_by_question)
         if last_chance.remaining_actions

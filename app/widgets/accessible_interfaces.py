@@ -10,18 +10,19 @@ from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget
 
 CreateInterface = Callable[[str, QObject], QAccessibleInterface | None]
-"""Function that returns the interface of an object for a class name, or None.
+"""Function of a class name and an object that returns the accessible interface of the object, or None.
 
-Qt calls it for each class of an object, the most derived class first.
+For each object, Qt tries the name of its most derived class first, then the names of its base classes.
 """
 
 REPLACED_CLASSES: Final = ("QScrollArea", "QAbstractScrollArea")
 """Classes whose Qt interface is replaced. Lists, tables and texts have their own interfaces."""
 
 _INTERFACES: Final[dict[int, QAccessibleInterface]] = {}
-"""Sequence number -> accessible interface. It keeps each interface alive until its target is destroyed.
+"""Sequence number -> accessible interface.
 
-Qt does not own Python objects.
+The dictionary keeps each interface alive until the object it describes is destroyed, because Qt does not own
+Python objects.
 """
 _INTERFACE_NUMBERS: Final = count()
 _INTERFACE_FACTORIES: Final[list[CreateInterface]] = []

@@ -14,7 +14,7 @@ from app.words.formatting import MS, SECONDS, Unit
 Array = npt.NDArray[np.float64]
 
 HEADROOM_FACTOR: Final = 1.2
-"""Length of a linear axis divided by its maximum value. Names of networks are drawn above the maximum."""
+"""Length of a linear axis divided by its maximum value. Names of networks need the space above the maximum."""
 
 LABEL_HEIGHT_MIN_PX: Final = 18.0
 """Minimum height per label on a logarithmic axis."""
@@ -37,14 +37,16 @@ class LogAxis(AxisItem):
 
 
 def find_decades(low: float, high: float) -> list[float]:
-    """Return the logarithms of the powers of ten from *low* to *high*, which are also logarithms."""
+    """Return the logarithms of all powers of ten in a range. *low* and *high*: logarithms of its ends."""
     return [float(x) for x in range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)]
 
 
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
     """Return the positions of the labels: 0, half the maximum and the maximum, or powers of ten.
 
-    Negative values have the same labels. Powers of ten are omitted where labels would overlap.
+    If there are negative values, both maximum labels are repeated with a minus sign. Powers of ten are
+    omitted
+    where labels would overlap.
     """
     if logarithmic:
         step = max(1, math.ceil((high - low) * LABEL_HEIGHT_MIN_PX / max(pixels, 1.0)))
@@ -107,9 +109,8 @@ def compute_value_range(
 
     The ends of a logarithmic axis are the logarithms of whole powers of ten. A linear axis ends at a round
     maximum
-    plus a margin. It begins at 0, or at the negative end if there are negative values. *least_top*: minimum
-    of this
-    maximum.
+    plus a margin. It begins at 0, or at the negative end if there are negative values. *least_top*: value
+    that the round maximum must at least reach.
     """
     finite_values = values[np.isfinite(values)]
     highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0

@@ -66,7 +66,7 @@ def attach_menu(menu: QMenu, button: QToolButton) -> None:
 def enable_context_menu(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
     """Open a context menu in *table* on right click, Return or Enter.
 
-    *fill* adds the menu's entries. If it returns False, no menu opens.
+    *fill*: function that adds the menu's entries. If *fill* returns False, no menu opens.
     """
 
     def pop_menu(position: QPoint) -> None:

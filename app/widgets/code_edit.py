@@ -108,7 +108,7 @@ class CodeEditor(QPlainTextEdit):
         self._mark_current_line()
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
-        """Add keys with callbacks. They work while the editor has the focus."""
+        """Add keyboard shortcuts with their callbacks. They work while the editor has the focus."""
         for key, act in keys.items():
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)

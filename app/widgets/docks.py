@@ -1,6 +1,7 @@
-"""Table of the views of the desk, with name, place, keys, help page and class of each view.
+"""Table of the views of the desk: name, position, shortcut keys, help page and class of each view.
 
-To add a view, create its file and add a row here. Desk, menus, table of keys and help read this table.
+The desk is the main page of a run. To add a view, create its file and add a row here. The desk, the menus,
+the shortcut table and the help read this table.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DeskView(Protocol):
-    """Interface of every view of the desk. A view receives a model and emits input lines."""
+    """Interface of every view of the desk. A view shows a run, and emits input lines of the user."""
 
     @property
     def requested(self) -> SignalInstance:
@@ -30,7 +31,7 @@ class DeskView(Protocol):
         """Show another run, or another time of the same run."""
 
     def show_world(self, world: World) -> None:
-        """Show the current state of the world."""
+        """Show the current state of the simulation."""
 
     def add_events(self, events: list[Event]) -> None:
         """Add the events since the last call."""
@@ -102,7 +103,7 @@ def _can_be_mirrored(world: World) -> object:
 
 
 class DockSpec(Struct, frozen=True):
-    """View of the desk, with its place in the default layout."""
+    """Description of a view of the desk: dock, place in the default layout, keys and help page."""
 
     name: str
     """Name of the dock in stored layouts. Its action is `view.NAME`."""
@@ -113,9 +114,9 @@ class DockSpec(Struct, frozen=True):
     tab_group: int
     """Number of the tab group in the area. Docks of one group share tabs, and groups are stacked."""
     help_page: str
-    """Name of the help page."""
+    """Name of the help page about the view."""
     keys: str = ""
-    """Default keys, in the format of the table of keys."""
+    """Default shortcut keys, in the format of keys.tsv."""
     vs_code_keys: str | None = None
     """Keys in the VS Code scheme. None means the default keys."""
     action_text: str = ""
@@ -127,12 +128,9 @@ class DockSpec(Struct, frozen=True):
     exam.
     """
     is_available: Callable[[World], object] = _accept_any_world
-    """Function that returns True if the world contains something that the view can show.
-
-    Otherwise, the view is closed.
-    """
+    """Function that returns whether the view can show anything of a world. If not, the view is closed."""
     absent_message: str = ""
-    """Message if the user opens the view in a world that contains nothing to show."""
+    """Message that explains why the view is empty, if the user opens it although `is_available` is false."""
     is_extra: bool = False
     """True if the entry is in the submenu "More panels" of the View menu.
 

@@ -33,7 +33,7 @@ BuildRows = Callable[[Event, World], Iterable[object]]
 """Function that returns the rows of an event. Most events have none."""
 
 EVENTS_PER_SLICE: Final = 1_000
-"""Number of events that are searched before the clock is checked again; some milliseconds. Assumed."""
+"""Number of events searched between two checks of the wall clock, which takes some milliseconds. Assumed."""
 
 CACHED_ROWS_MAX: Final = 1_000
 """Maximum number of events whose rows are cached. A screen shows fewer. Assumed."""
@@ -43,7 +43,7 @@ SPAN_TOLERANCE_TICKS: Final = 0.5
 
 
 NO_ROWS: Final = np.zeros((0, 2), dtype=np.int64)
-"""Empty array of rows. A row is a pair: index of its event, and its index among the rows of the event."""
+"""Empty array of rows. Each row is (index of the event, index of the row among those of the event)."""
 
 
 class EventFilter(Struct, frozen=True):
@@ -60,8 +60,8 @@ class EventFilter(Struct, frozen=True):
 class FilteredEventRows(Sequence[object]):
     """Rows of a run's events that pass the filter.
 
-    After a jump to another time of the same run, the rows of events that both times have in common are kept.
-    `search_events` then continues with the other events.
+    After a jump to another time of the same run, the rows of events that happened by both times are kept.
+    `search_events` then searches only the other events.
     """
 
     def __init__(self, rows_of: BuildRows, kinds: Sequence[str] | None = None) -> None:
@@ -202,7 +202,7 @@ NARROW_WIDTH_LINES: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
 FILTER_WIDTH_PX: Final = {False: 160, True: 110}
-"""True for a narrow dock, otherwise False -> width of the filter box in pixels."""
+"""Whether the dock is narrow -> width of the filter box in pixels."""
 
 SEARCH_SLICE_S: Final = 0.006
 """Maximum wall time per frame for the search for rows."""

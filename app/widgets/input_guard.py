@@ -26,7 +26,10 @@ _GUARD_END_PROPERTY: Final = "fresh until"
 
 
 class InputGuard(QObject):
-    """Event filter that receives every key and click before its widget."""
+    """Event filter that drops keys and clicks that were meant for the previous content of the screen.
+
+    It receives every key and click before the widget does.
+    """
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)

@@ -1,12 +1,10 @@
-"""Table of all keyboard shortcuts of the desk: action, scope, and changes by the user.
+"""Table of all keyboard shortcuts of the desk, with their scopes and the user's changes.
 
-Independent of widgets.
+The module does not depend on widgets.
 
-A row belongs to one action. `bind` sets the keys of actions, and `list_key_conflicts` returns conflicts. A
-view
-handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
-uses
-them.
+Each row belongs to one action. `bind_shortcuts` sets the keys of actions, and `list_key_conflicts` returns
+conflicts. Keys of *fixed* rows are handled by a view itself. Such rows exist only for the key sheet, and to
+prevent other actions from using the keys.
 """
 
 import json
@@ -56,7 +54,7 @@ class ShortcutCommand(Struct, frozen=True):
 WINDOW_SCOPE: Final = "window"
 DESK_SCOPE: Final = "desk"
 UNHANDLED_KEYS_SCOPE: Final = "rest"
-"""Scope of keys that apply if no panel of the desk has handled them."""
+"""Scope of keys that have an effect only if no panel of the desk has handled them."""
 FOCUS_SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW_SCOPE: (mark("anywhere"), ()),
     DESK_SCOPE: (mark("during a run"), (WINDOW_SCOPE,)),
@@ -219,9 +217,9 @@ def list_conflicts_with(keys: KeysByCommand, name: str, text: str) -> list[KeyCo
 
 
 def explain_conflict(keys: KeysByCommand, name: str, text: str) -> str:
-    """Return the reason why the command *name* cannot have the keys *text*.
+    """Return the reason why the command *name* cannot have the keys *text*; empty if it can.
 
-    Return an empty string if it can have them, even if other commands must lose them.
+    The result is also empty if other commands must lose these keys.
     """
     command = COMMANDS_BY_NAME[name]
     if command.is_fixed:
@@ -285,7 +283,7 @@ def _is_prefix_clash(key: str, other_key: str) -> bool:
 
 
 def list_key_changes(scheme: str, keys: KeysByCommand) -> dict[str, tuple[str, ...]]:
-    """Return the differences between *keys* and *scheme*."""
+    """Return command -> keys, for each command whose *keys* differ from those of *scheme*."""
     default_keys = resolve_keys(scheme)
     return {
         name: tuple(command_keys)

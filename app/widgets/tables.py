@@ -84,11 +84,9 @@ class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
     is_number: bool = False
     """True for numbers, which are aligned right."""
     sample: str = ""
-    """Sample text for the initial width.
+    """Sample text whose longest line determines the initial width of the column.
 
-    Its longest line counts, also after translation to the interface language.
-
-    Without a sample, the title determines the width.
+    The sample is translated to the interface language. Without a sample, the title determines the width.
     """
     detail: Callable[[Row], str] | None = None
     """Function that returns a second line. If a column has one, rows are two lines high (two_lines.py)."""

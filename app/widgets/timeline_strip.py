@@ -67,7 +67,7 @@ MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Home: lambda at, last: 0,
     Qt.Key.Key_End: lambda at, last: last,
 }
-"""Key that moves between markers -> function of current and last index that returns the new index."""
+"""Key -> function of the current and the last marker index that returns the index to which the key moves."""
 
 
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
@@ -169,7 +169,7 @@ class TimelineStrip(QWidget):
         self.update()
 
     def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
-        """Show additional lanes. *lanes*: name, and states over time."""
+        """Show *lanes* in addition to the fixed lanes. Each lane is (name, time spans with their states)."""
         self._extra_lanes = lanes
         self._lane_box = None
         self.updateGeometry()
@@ -220,7 +220,7 @@ class TimelineStrip(QWidget):
         ]
 
     def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
-        """Return the spans of service and the spans of protection that the trainee may see."""
+        """Return (service spans, protection spans), limited to what the trainee may see."""
         if not self._truth:
             return [], []
         return self._timeline.list_service_spans(self._now_s), self._timeline.list_protection_spans(

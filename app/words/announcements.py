@@ -15,9 +15,9 @@ ANNOUNCED_EVENT_KINDS: Final = (
 )  # fmt: skip
 """Kinds of events that are announced, most important first.
 
-If there are too many events, the least important are omitted.
-
-All other kinds repeat one of these, or answer a query of the user.
+If there are too many events, the least important are omitted. Events of other kinds repeat an announced
+event,
+or answer a query of the user.
 """
 
 RUN_EVENT_KINDS: Final = frozenset({"question", "hint", "answer", "chore"})
@@ -28,7 +28,7 @@ KIND_TEMPLATES: Final = {
     "hint": mark("Hint: {text}"),
     "fault": mark("Fault: {text}"),
 }
-"""Kind -> template that adds the kind to the text of the event."""
+"""Kind of event -> template that puts the kind before the text of the event."""
 
 SENTENCES_MAX: Final = 6
 """Maximum number of sentences in one announcement."""
@@ -73,9 +73,9 @@ def describe_events(
 
 
 def _drop_redundant_events(events: list[Event]) -> list[Event]:
-    """Drop all states and roles of a copy except the last one.
+    """Drop redundant events: all states and roles of a copy except the last, and some faults.
 
-    Drop faults that a service event of the same server repeats.
+    A fault is dropped if a service event of the same server and tick repeats it.
     """
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}

@@ -29,7 +29,7 @@ class FuzzyMatch(Struct, frozen=True):
 
 
 def match_fuzzily(query: str, text: str) -> FuzzyMatch | None:
-    """Match all words of *query* with *text*, in any case and order. Return None if a word does not match."""
+    """Find all words of *query* in *text*, in any case and order. Return None if a word is missing."""
     score, positions, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
     for word in words:
@@ -76,9 +76,11 @@ def normalize_text(text: str) -> str:
 
 
 def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None:
-    """Return the best match of one word in *text*, or None.
+    """Return the best match of the word *query* in *text*, or None.
 
-    If the query has several words, the letters of a scattered match must be in one word of the text.
+    *is_whole_query*: False if the search has other words, too. Then the letters of a scattered match must be
+    in one
+    word of the text.
     """
     starts = [word_match.start() for word_match in _WORD_START_PATTERN.finditer(text)]
     position = next((start for start in starts if text.startswith(query, start)), None)

@@ -82,7 +82,7 @@ def _load_catalog(name: str) -> gettext.NullTranslations:
 def choose_language(by_environment: str, by_setting: str, by_system: str) -> str:
     """Return the first argument that names an available language, or else English.
 
-    *by_system* is the name of a locale, such as `de_AT`. Only its first part counts.
+    *by_system*: name of a locale, such as `de_AT`, of which only the language is compared.
     """
     for name in (by_environment, by_setting, by_system.replace("-", "_").partition("_")[0]):
         if name in LANGUAGES or (name == PSEUDO_LANGUAGE and name == by_environment):

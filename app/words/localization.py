@@ -41,7 +41,10 @@ def shorten_line(line: str, letters: int) -> str:
 
 
 def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
-    """Describe an input in words. Return any other text unchanged. *choices*: question -> its choices."""
+    """Describe the input line *line* in words. Any other text is returned unchanged.
+
+    *choices*: question -> its choices.
+    """
     return localize(describe_line(line, choices))
 
 

@@ -23,11 +23,11 @@ REPORTS_PER_TIMEOUT: Final = 3
 """Number of sp_server_diagnostics reports per health check timeout."""
 
 SERVICE_STOP_CAUSES: Final = frozenset({FailoverCause.STOP_SERVICE, FailoverCause.NOWAIT})
-"""Causes that stop only the service. Heartbeats do not detect them, only the loss of a node or link."""
+"""Failover causes that stop only the service. Heartbeats detect only the loss of a node or link."""
 
 
 class GroupFailoverEstimate(Struct, frozen=True):
-    """Estimate of a failover to one secondary at one time."""
+    """Estimated duration and data loss of a failover to one secondary at one time."""
 
     database: str
     server: str

@@ -81,8 +81,9 @@ def find_ineligibility_reason(
 ) -> LocalizableMessage | None:
     """Return the reason why *server* may not become primary at the cluster's request, or None.
 
-    With forced quorum, no replica may. Otherwise the former primary always may, because it has the reference
-    copy. A replica that received a failover statement is not checked again.
+    With forced quorum, no replica may become primary in this way. Otherwise the former primary always may,
+    because
+    it has the reference copy. A replica that received a failover statement is not checked again.
     """
     if replicas.is_failover_requested(world, group, server):
         return None
@@ -315,9 +316,10 @@ def _build_new_configuration(
 
     Copies on other servers are not ready until they are synchronized.
 
-    Exception: the old primary becomes primary again and cannot open a database. Nothing has been committed
-    there. Each copy of this database therefore keeps its readiness. Documented for the loss of a database (KB
-    2857849), derived for the restart of the group.
+    Exception: the old primary becomes primary again and has lost the files of a database. Nothing has been
+    committed in this database meanwhile, so each of its copies keeps its readiness. Documented for the loss
+    of a
+    database (KB 2857849), derived for the restart of the group.
     """
     copies = replicas.list_group_copies(world, server, group.guid)
     closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}
@@ -469,7 +471,7 @@ def close_hung_replica(world: World, server: str, group: AvailabilityGroup) -> N
 
 
 def _close_stopped_primary(world: World, server: str, guid: int) -> None:
-    """Close a primary whose role is offline or failed in the cluster: its lease is not renewed.
+    """Close a primary whose role is offline or failed in the cluster, so that its lease is not renewed.
 
     [DOC: lease timeout].
     """

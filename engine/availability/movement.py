@@ -117,7 +117,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
+    """Handle the loss of the connection to *peer*, which *server* has detected (timer handler)."""
     if not network.close_lost_connection(world, guid, server, peer, epoch):
         return
     contact = world.contacts[guid, server, peer]
@@ -436,10 +436,10 @@ def is_synchronous_pair(world: World, lead: DatabaseCopy, server: str) -> bool:
 
 
 def should_wait_for_secondary(world: World, lead: DatabaseCopy, server: str) -> bool:
-    """Return whether commits of the primary *lead* must wait for the secondary on *server*, connected or not.
+    """Return whether commits of the primary *lead* must wait for the secondary on *server*.
 
-    They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. [DOC:
-    CREATE AVAILABILITY GROUP]
+    Even if the secondary is not connected, commits must wait if fewer secondaries are synchronized than
+    REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. [DOC: CREATE AVAILABILITY GROUP]
     """
     own_availability = lead.availability
     group = (
@@ -506,7 +506,7 @@ def remove_copies(group: AvailabilityGroup, is_removed: Callable[[CopyLocation],
 def apply_removals(world: World, name: str = "") -> None:
     """Remove copies and replicas that the configuration no longer contains.
 
-    *name*: a group that has just been dropped.
+    *name*: name of a group that has just been dropped; empty if there is none.
     """
     for server, guid in sorted(world.replicas):
         if world.instances[server].answering and config.has_quorum(world, server):

@@ -122,7 +122,7 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
-        """Return whether commits wait, because this primary and a secondary use synchronous-commit mode."""
+        """Return whether the copy is a primary that shares synchronous-commit mode with a secondary."""
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
@@ -158,12 +158,12 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         return allowed and (moving or (is_state_known and stays))
 
     def find_route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
-        """Return the server to which the listener redirects a connection; None if there is no redirection.
+        """Return the server to which the listener redirects a connection; None without redirection.
 
-        With read intent, it is the first readable server of the primary's routing list. Raise 982 if there is
-        none. Servers of an inner list take turns [DOC: read-only routing]. Without read intent, a secondary
-        that allows all connections redirects to a primary that has a READ_WRITE_ROUTING_URL [DOC: read/write
-        connection redirection].
+        With read intent, the server is the first readable server of the primary's routing list. Raise 982 if
+        the list has no readable server. Servers of an inner list take turns [DOC: read-only routing]. Without
+        read intent, a secondary that allows all connections redirects to a primary that has a
+        READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
         """
         if not read_intent:
             return self._find_write_route(world, copy)

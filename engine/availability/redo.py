@@ -1,7 +1,8 @@
-"""Redo of changes that are neither pages nor commits: files and schema of the database, and redo errors.
+"""Redo of changes to the files and the schema of a database, and errors of redo.
 
 A file that cannot be created suspends the copy. RESUME retries the same log record. [DOC: add-file failures
-in a group]
+in
+a group]
 """
 
 from typing import Final

@@ -51,9 +51,9 @@ NO_QUORUM_REASON: Final = (
 )
 USER_FAILOVER_REASON: Final = "The state changed because of a user initiated failover."
 SHUTDOWN_REASON: Final = "The state changed because SQL Server is shutting down."
-"""Reason in message 19406 when SQL Server shuts down. The preceding constants are other reasons.
+"""Reason in message 19406 when SQL Server shuts down.
 
-OFFLINE_REASON was seen in public logs. The other reasons are from memory of SQL Server.
+OFFLINE_REASON was seen in public logs. All other reasons are from memory of SQL Server.
 """
 
 
@@ -312,7 +312,10 @@ def defer_role_loss(world: World, server: str, reason: str, guid: int | None = N
 
 
 def on_quorum_lost(world: World, server: str) -> None:
-    """Handle that the node of *server* has lost quorum. Its replicas can be neither primary nor secondary."""
+    """Handle the loss of quorum on the node of *server*.
+
+    Its replicas can then be neither primary nor secondary.
+    """
     if world.instances[server].hung:
         defer_role_loss(world, server, NO_QUORUM_REASON)
         return
@@ -330,7 +333,7 @@ def on_quorum_lost(world: World, server: str) -> None:
 
 
 def on_quorum_regained(world: World, server: str) -> None:
-    """Handle that the node of *server* is a cluster member again."""
+    """Handle the return of the node of *server* to the cluster."""
     node = config.find_server_node(world, server)
     if world.instances[server].hung:
         return

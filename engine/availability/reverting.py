@@ -20,10 +20,11 @@ reverting state]
 
 
 def compute_revert_kb(follower: DatabaseCopy, diverged_kb: float) -> float:
-    """Return the log that the copy must revert, of which *diverged_kb* is in no other log.
+    """Return the amount of log that the copy must revert. *diverged_kb* of this log is in no other log.
 
-    A former primary that kept running has rolled back its open transactions, which moves its log ahead of the new
-    primary's. [DOC: reverting state]
+    A former primary that kept running has rolled back its open transactions. Its log is therefore ahead of
+    the
+    new primary's log. [DOC: reverting state]
     """
     rolled_back_kb = follower.open_log_kb if follower.open_log_kb >= ROLLBACK_MIN_KB else 0.0
     return diverged_kb + rolled_back_kb + follower.availability.revert_kb
@@ -50,7 +51,7 @@ def begin_revert(
 
 
 def compute_remaining_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log that the copy must still revert."""
+    """Return the amount of log that the copy must still revert, in KB."""
     own_availability = copy.availability
     if own_availability.state is not SyncState.REVERTING:
         return own_availability.revert_kb

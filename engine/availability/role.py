@@ -34,10 +34,9 @@ Documented [DOC: flexible failover policy].
 """
 
 ON_SERVER_DOWN_FACTOR: Final = 5 / REPORTS_PER_TIMEOUT
-"""Delay of a failure at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout: five diagnostics
-intervals of a third each.
+"""Delay of a failure at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout.
 
-Documented [DOC: lease timeout].
+The delay is five diagnostics intervals, each a third of the timeout. Documented [DOC: lease timeout].
 """
 
 STALL_SLOWDOWN_FACTOR: Final = 100.0
@@ -288,7 +287,7 @@ _LINE_PREFIX: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
-    """Log that the resource fails because it may not monitor the instance.
+    """Log that the resource fails because it has no permission to monitor the instance.
 
     [DOC: automatic failover problems].
     """

@@ -194,10 +194,7 @@ HEARTBEAT_THRESHOLD_LIMITS: Final = (3, 120)
 def set_heartbeat_threshold(
     world: World, cluster: str, is_cross_subnet: bool, missed_heartbeats: int, observer: str = ""
 ) -> None:
-    """Set the permitted missed heartbeats: SameSubnetThreshold, or CrossSubnetThreshold.
-
-    *is_cross_subnet* selects CrossSubnetThreshold.
-    """
+    """Set SameSubnetThreshold or, with *is_cross_subnet*, CrossSubnetThreshold to *missed_heartbeats*."""
     minimum, maximum = HEARTBEAT_THRESHOLD_LIMITS
     if not minimum <= missed_heartbeats <= maximum:
         raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
@@ -296,7 +293,7 @@ def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node
 def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
     """Return (node of the partition that runs the role, role).
 
-    Raise InputError without majority or for an unknown name.
+    Raise InputError if *observer* reaches no majority, or for an unknown name.
     """
     require_majority(world, observer)
     found_role = roles.find_role(world, name, observer)
@@ -349,7 +346,7 @@ def start_role(world: World, name: str, observer: str = "") -> None:
 
 
 def _start_role(world: World, node: Node, role: ClusterRole) -> None:
-    """Bring a role online, unless it is already coming online. Otherwise two nodes would bring it online.
+    """Bring a role online. Do nothing if it is already coming online on a node.
 
     Raise InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
     """
@@ -474,7 +471,7 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
 def _require_resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
     """Return (node of the partition that runs the role, role, resource).
 
-    Raise InputError without majority or for an unknown name.
+    Raise InputError if *observer* reaches no majority, or for an unknown name.
     """
     require_majority(world, observer)
     partition = world.nodes[observer].partition if observer else 0
@@ -553,7 +550,10 @@ def fail_resource(world: World, name: str) -> None:
 
 
 def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
-    """Fail the disk or share of the witness, or restore all failed witnesses, including removed ones."""
+    """Make the disk or share of the witness fail. With *failed* False, restore all failed witnesses.
+
+    Restored witnesses include former witnesses of the cluster.
+    """
     spelled = {name.lower(): name for name in world.clusters}
     if cluster.lower() not in spelled:
         raise InputError(

@@ -53,10 +53,11 @@ AGENT_KIND: Final = "SQL Server Agent"
 SERVER_RESOURCE_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
 """Kinds of resources that serve the databases of a role.
 
-When such a resource comes online, the whole role is online. The resource's restart properties apply to the
-role. Documented: the period of 15 minutes [DOC: RestartPeriod], and that a group restarts on its node first
-[DOC: failover for errors on data files]. Known since Failover Cluster Manager 2008: one restart. The
-documentation of RestartThreshold still has the older value 3.
+When such a resource comes online, the whole role is online. The role is restarted according to the properties
+of this resource. Documented: the restart period of 15 minutes [DOC: RestartPeriod]. Documented: a group
+restarts
+on its node first [DOC: failover for errors on data files]. Known since Failover Cluster Manager 2008: one
+restart. The documentation of RestartThreshold still has the older value 3.
 """
 
 # --- states as cmdlets and Failover Cluster Manager show them --------------------------------------
@@ -354,7 +355,10 @@ def read_paxos_tag(world: World, config: ClusterConfig, side_nodes: Collection[s
 
 
 def read_newer_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """Return the newer of *config* and the copy on a disk witness, if *side_nodes* can reserve the disk."""
+    """Return the copy on a disk witness if that copy is newer than *config*; otherwise *config*.
+
+    Without a disk that *side_nodes* can reserve, return *config*.
+    """
     witness = config.witness
     if (
         witness is None

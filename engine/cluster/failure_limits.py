@@ -1,4 +1,4 @@
-"""Limits of failures: restarts of a resource on its node, and failovers of a role.
+"""Limits for restarts of a failed resource on its node, and for failovers of a role.
 
 [DOC: RestartAction; RestartThreshold; RestartPeriod; RetryPeriodOnFailure; FailoverThreshold; FailoverPeriod]
 """
@@ -31,9 +31,9 @@ def list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
 
 
 UNLIMITED_THRESHOLD: Final = 2**32 - 1
-"""FailoverThreshold that cmdlets show if none is set; the number of nodes minus one then applies.
+"""FailoverThreshold that cmdlets show if none is set. The number of nodes minus one then applies.
 
-As RetryPeriodOnFailure, the same value means no retry. [DOC: FailoverThreshold; RetryPeriodOnFailure]
+RetryPeriodOnFailure uses the same value for "no retry". [DOC: FailoverThreshold; RetryPeriodOnFailure]
 """
 
 

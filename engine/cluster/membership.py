@@ -125,7 +125,7 @@ def _get_received_share(world: World, a: str, b: str) -> float:
 
 
 def _draw_silent_tick(world: World, cluster: Cluster, pair: NodePair) -> int:
-    """Draw the time from which enough heartbeats in succession are lost between two nodes."""
+    """Draw the tick at which a series of lost heartbeats begins that makes the nodes lose each other."""
     threshold = round(_compute_silence_limit_s(world, cluster, pair) / cluster.heartbeat_s)
     received = _get_received_share(world, *pair)
     return world.tick + to_ticks(
@@ -518,7 +518,10 @@ def join_or_form(world: World, name: str) -> None:
 
 
 def _reaches_over_lossy_link(world: World, a: str, b: str) -> bool:
-    """Return whether one connection request from a joining node succeeds. Draw it only if packets are lost."""
+    """Return whether one connection request from a joining node succeeds.
+
+    The result is random if packets are lost.
+    """
     losses = network.get_packet_losses(world, a, b)
     if max(losses) < packet_loss.LOSS_MIN:
         return True

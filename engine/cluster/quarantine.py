@@ -11,8 +11,9 @@ from engine.localization import build_message
 from engine.model import Handlers, UngracefulExits, World, to_ticks
 
 QUARANTINE_THRESHOLD: Final = 3
-"""QuarantineThreshold: number of ungraceful exits within the period that starts a quarantine. Documented
-[DOC: QuarantineThreshold].
+"""QuarantineThreshold: ungraceful exits of a node within EXIT_PERIOD_S after which a quarantine starts.
+
+Documented [DOC: QuarantineThreshold].
 """
 
 QUARANTINE_DURATION_S: Final = 7200
@@ -22,7 +23,7 @@ EXIT_PERIOD_S: Final = 3600.0
 """Period in which ungraceful exits of a node are counted. Seen: same blog as QUARANTINE_DURATION_S."""
 
 NODES_PER_QUARANTINED_NODE: Final = 4
-"""Number of nodes for each node that can be in quarantine. One node can always be in quarantine.
+"""Number of cluster nodes that permit one node in quarantine. One node can always be in quarantine.
 
 Seen: same blog as QUARANTINE_DURATION_S.
 """

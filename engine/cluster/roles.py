@@ -30,7 +30,7 @@ class RoleProblem(NamedTuple):
 
 
 class RoleKind:
-    """Kind of cluster role: behavior of the cluster that depends on it. Each kind registers in KINDS."""
+    """Behavior of the cluster that depends on the kind of a cluster role. Each kind registers in KINDS."""
 
     def find_problem(self, world: World, role: ClusterRole) -> RoleProblem:
         """Return the problem of an unhealthy role; an empty problem if it is healthy."""
@@ -64,10 +64,10 @@ class RoleKind:
         raise NotImplementedError
 
     def on_node_left(self, world: World, node: str) -> None:
-        """Handle that the node has lost quorum or that its cluster service has stopped."""
+        """Handle a node that has lost quorum or whose cluster service has stopped."""
 
     def on_node_joined(self, world: World, node: str) -> None:
-        """Handle that the node is a member again."""
+        """Handle a node that has become a member again."""
 
 
 KINDS: Final[dict[str, RoleKind]] = {}
@@ -203,7 +203,7 @@ def can_accept_roles(world: World, node: Node, name: str) -> bool:
 
 
 def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
-    """Handle that the cluster has noticed an unhealthy role (timer handler)."""
+    """Handle an unhealthy role that the cluster has noticed (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
     if role is None:
         host = world.nodes.get(node)
@@ -258,7 +258,10 @@ def handle_failure(
 def _fail_over(
     world: World, node: str, role: ClusterRole, reason: str, resource: Resource, is_offline: bool = False
 ) -> None:
-    """Move a role, or leave it failed if it has used up its failovers. *is_offline*: a restart did not help."""
+    """Move a role, or leave it failed if it has used up its failovers.
+
+    *is_offline*: the role is already offline, because a restart did not help.
+    """
     kind = KINDS[role.kind]
     failures = failure_limits.list_recent_failures(world, role)
     failures_max = failure_limits.get_failure_threshold(world, world.nodes[node].cluster, role)

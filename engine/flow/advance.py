@@ -31,7 +31,7 @@ def run_flow(
 
     Stop after the tick at which an armed stop condition holds. Return the number of ticks that ran, then the
     met stop conditions of sources, then those of streams. Each is a pair (number of the source or stream,
-    armed conditions that hold).
+    armed conditions that hold). *samples* records the counters during the run.
     """
     if flow.memory is not None and samples is None:
         return _run_cached(flow, flow.memory, ticks)

@@ -28,7 +28,7 @@ SLOW_JITTER_TIME_SCALE_S = 0.1
 """Time scale of the slow part of a path's jitter. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
-"""Extra redo time per page change, times (slowdown factor of the mirror's data disk - 1). Assumed.
+"""Extra redo time per page change if the slowdown factor of the mirror's data disk rises by 1. Assumed.
 
 2% of the pages are not in memory, and a random read takes 5 ms. At factor 1 the calibrated redo cost includes
 reading.
@@ -37,7 +37,7 @@ reading.
 TINY_KB = 1e-6
 
 CACHED_ROWS_MAX = 4_096
-"""Maximum number of cached parameter rows of sources, and also of streams: about 2 MB.
+"""Maximum number of cached parameter rows, for sources and for streams separately: about 2 MB.
 
 Assumed: many databases are identical.
 """
@@ -61,7 +61,10 @@ def can_deliver_log(source: SourceSetup, stream: StreamSetup) -> bool:
 
 
 def compute_link_kb_per_s(site: ServerHardware, bandwidth_mbps: float) -> float:
-    """Return the capacity of a link from an instance on *site*, in KB/s of log after compression."""
+    """Return the capacity of a link from an instance with the hardware *site*.
+
+    The capacity is in KB/s of log after compression.
+    """
     return bandwidth_mbps * KB_PER_S_PER_MBPS * site.wire_efficiency
 
 

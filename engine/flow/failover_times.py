@@ -97,7 +97,7 @@ AGREEMENT_RELATIVE_SD: Final = 0.25
 ROLE_CHANGE_RELATIVE_SD: Final = 0.10
 """Relative standard deviation of ROLE_CHANGE_S in repeated runs. Assumed.
 
-The three preceding constants are those of other phases.
+FIXED_PHASE_RELATIVE_SD and similar constants apply to the other phases.
 """
 
 
@@ -249,9 +249,10 @@ def compute_redo_kb_per_s(
 
 
 def compute_open_log_kb(flow: Flow, source: int) -> float:
-    """Return the log of open transactions, including the uncommitted log of the long operation, in KB.
+    """Return the amount of log of open transactions, in KB.
 
-    On average, half of each transaction's log is written.
+    It includes the uncommitted log of the long operation. On average, half of each transaction's log is
+    written.
     """
     setup, state = flow.get_source_setup(source), flow.sources[source]
     inner_kb = add_in_order(float(state[column]) for column in (k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING))

@@ -30,7 +30,10 @@ from engine.flow.samples import (
 from engine.flow.setup import FlowStopCondition, SourceSetup, StreamSetup, Threshold
 
 RING_STEPS_MIN: Final = 32
-"""Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
+"""Minimum length of a stream's ring buffers, in steps.
+
+The ring buffers grow with the longest delay of any setup.
+"""
 
 WHOLE_COLUMN_DIVISOR: Final = 8
 """Divisor that decides between two ways to read positions: as whole columns, or as single numbers.
@@ -105,7 +108,10 @@ class Flow:
         return fork_flow
 
     def share_arrays(self) -> Arrays:
-        """Return the arrays that a run changes, and mark them as shared: a change copies them first."""
+        """Return the arrays that a run changes, and mark them as shared.
+
+        Before this flow changes a shared array, it replaces the array by a copy.
+        """
         self._shared = RUN_ARRAYS
         return tuple([getattr(self, name) for name in _RUN_ARRAY_NAMES])
 
@@ -461,7 +467,7 @@ class Flow:
             self.streams[stream, k.STREAM_ARMED] = stop_conditions.value
 
     def watch_thresholds(self, thresholds: Sequence[Threshold]) -> None:
-        """Let `run_flow` stop at the whole second at which the result of one of the new *thresholds* changes."""
+        """Make `run_flow` stop at the whole second at which the result of one of *thresholds* changes."""
         self.passed = False
         if self.levels != (thresholds := tuple(thresholds)):
             self._start_own_history("levels", thresholds)
@@ -562,7 +568,7 @@ class Flow:
         self.history = _shorten_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _lengthen_history(self, delay_steps: float) -> None:
-        """Lengthen the rings if a stream's delay is longer than the rings."""
+        """Lengthen the ring buffers if they are shorter than a stream's delay."""
         turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0
         if need > self.history.shape[2]:
@@ -580,7 +586,10 @@ _SETUP_ARRAY_NAMES: Final = ("source_params", "stream_params", "host_of", "place
 
 
 def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
-    """Return rings with *factor* interpolated steps per old step. *step_number*: number of the last step."""
+    """Return ring buffers with *factor* interpolated steps per old step.
+
+    *step_number*: number of the last step.
+    """
     length = rings.shape[2]
     finer = np.zeros((*rings.shape[:2], length * factor))
     for index in range(length * factor):
@@ -594,7 +603,7 @@ def _shorten_steps(rings: Array, step_number: int, factor: int) -> Array:
 
 
 def _lengthen_rings(rings: Array, step_number: int, length: int) -> Array:
-    """Return rings of *length* steps. The oldest known step fills all earlier steps."""
+    """Return ring buffers of *length* steps. The oldest known step fills all earlier steps."""
     grown = np.zeros((*rings.shape[:2], length))
     for index in range(length):
         grown[:, :, (step_number - index) % length] = rings[

@@ -332,9 +332,9 @@ HELD = PASSED + 1  # second column after the counters: 1 if an armed crossing ho
 
 @inside
 def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) -> float:
-    """Return the log position of row *i* in a ring, *steps* before *step_number*, interpolated linearly.
+    """Return the log position of row *i* in ring buffer *ring*, *steps* steps before *step_number*.
 
-    The ring's length is a power of two.
+    Between two steps, the position is interpolated linearly. The length of the ring buffer is a power of two.
     """
     mask = history.shape[2] - 1
     whole = int(steps)
@@ -344,7 +344,10 @@ def look_back(history: Cube, i: int, ring: int, step_number: int, steps: float) 
 
 @inside
 def fade(x: float) -> float:
-    """Return exp(-x), accurate to 1% up to x = 2. Basic operations alone give the same bits on all machines."""
+    """Return exp(-x), accurate to 1% up to x = 2.
+
+    Only basic operations are used, because they give the same bits on all machines.
+    """
     return 1.0 / (1.0 + x * (1.0 + x * (0.5 + x * (1.0 / 6.0 + x * (1.0 / 24.0)))))
 
 
@@ -811,7 +814,7 @@ def add_to_hosts(
 
 @inside
 def share_hosts(hosts: Table, dt: float, hz: float) -> None:
-    """Compute the share of the demand for workers, processors and disks that each instance can meet."""
+    """For each instance, compute the served share of its demand for workers, processors and disks."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
@@ -987,9 +990,9 @@ def step(flow: Arrays, step_number: int, dt: float, hz: float) -> None:
 
 @inside
 def finish_received(state: Table, params: Table, j: int, history: Cube, step_number: int) -> None:
-    """Harden the log that the target of stream *j* has received, although it has no session.
+    """Harden the log that the target of stream *j* has received.
 
-    Nothing is in transit, and nothing is acknowledged.
+    The target has no session, so no log is in transit and none is acknowledged.
     """
     state[j, HARDENED] += min(
         (state[j, RECEIVED] - state[j, HARDENED]) * params[j, HARDEN_OUT], params[j, HARDEN_KB]
@@ -1478,7 +1481,7 @@ def note_runs(places: NumberTable, count: int) -> None:
 
 @inside
 def gather_own_columns(flow: Arrays) -> None:
-    """Copy the individual values of sources and streams into compact work rows."""
+    """Copy the columns in which equal sources or streams may differ into compact work rows."""
     sources = flow.sources
     streams = flow.streams
     source_work, stream_work = flow.source_work, flow.stream_work
@@ -1505,7 +1508,10 @@ def gather_own_columns(flow: Arrays) -> None:
 
 @inside
 def distribute_results(flow: Arrays) -> None:
-    """Copy the shared results to every source and stream of a group, and store the individual values."""
+    """Copy the shared results to all sources and streams of a group.
+
+    Also store the values in which sources or streams of the group differ.
+    """
     sources = flow.sources
     streams, stream_params = flow.streams, flow.stream_params
     history = flow.history
@@ -1546,7 +1552,10 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """Return whether no log can fill up within *steps* steps, in groups with different reuse positions."""
+    """Return whether no log of certain groups can fill up within *steps* steps.
+
+    These are the groups whose sources differ in their positions of log reuse.
+    """
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:

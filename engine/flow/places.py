@@ -18,7 +18,7 @@ StreamSetups = Sequence[tuple[int, StreamSetup] | None]
 
 
 class Placement(Struct, frozen=True):
-    """Placement as arrays for the compiled step.
+    """Placement of sources and streams on instances, as arrays for the compiled step.
 
     Numbers are unsigned, so that the step need not check their sign.
     """

@@ -64,9 +64,9 @@ class RunCache:
         return mark
 
     def find_history_id(self, history_id: int, ticks_since_change: int, change: tuple[object, ...]) -> int:
-        """Return the id of the history that extends *history_id* by *change*.
+        """Return the id of the history that extends *history_id* by *change*. A new history gets a new id.
 
-        The change is *ticks_since_change* ticks after the end of the history. A new history gets a new id.
+        *ticks_since_change*: ticks from the last change of the old history to *change*.
         """
         return self._history_ids.setdefault(
             (history_id, ticks_since_change, change), len(self._history_ids) + 1

@@ -18,7 +18,9 @@ from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 ENTRIES_PER_BLOCK: Final = 64
 """Number of entries that are compressed together.
 
-Assumed: the compression of one minute takes 2 ms for a hundred databases and reduces the size to a tenth.
+Assumed: the compression of the samples of one minute takes 2 ms for a hundred databases. It reduces their
+size
+to a tenth.
 """
 
 ITEMS_PER_GROUP: Final = 8
@@ -40,9 +42,9 @@ NO_STREAM_NUMBERS: Final[StreamNumbers] = (-1, -1)
 
 
 class Samples:
-    """Counters of all sources and streams, sampled every *every* ticks. Entry n was taken at `ticks[n]`.
+    """Counters of all sources and streams, sampled at intervals of *every* ticks.
 
-    Samples are not part of forks or digests.
+    Entry n was taken at `ticks[n]`. Samples are not part of forks or digests.
     """
 
     def __init__(self, every: int = 100, exact: bool = True) -> None:
@@ -348,7 +350,7 @@ class SourceReading(Struct, frozen=True):
 def compute_total_commit_delay_ms(delay_ms: float, transactions_per_s: float, in_flight: float) -> float:
     """Return the total time that all commits wait within a second, in ms.
 
-    If no commit completes, all of them wait all the time.
+    If no commit completes, all *in_flight* commits wait during the whole second.
 
     Documented for the counter Transaction Delay [DOC: Database Replica object].
     """

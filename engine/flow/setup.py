@@ -60,10 +60,11 @@ class Operation(Struct, frozen=True):
 
 
 class ServerHardware(Struct, frozen=True):
-    """Hardware of a server, and the cost of its SQL Server build on this hardware.
+    """Hardware of a server, and the time that its SQL Server build needs for each task.
 
-    sites.toml states the source and the class of each figure. Assumptions that the sources leave undecided
-    are fields: `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
+    sites.toml states the source and the class of each figure. Values that the sources leave undecided are
+    fields
+    with an assumed value: `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
     """
 
     name: str
@@ -149,8 +150,9 @@ class StreamSetup(Struct, frozen=True):
     """Index of the receiving instance. -1 means that there is none; all unsent log is then in the send queue."""
     target_alive: bool = True
     awaited: bool = False
-    """True if commits wait until this stream has hardened their log. The log is then sent while it is being
-    written locally.
+    """True if commits wait until the target has hardened their log.
+
+    The log is then sent while it is being written locally.
     """
     connected: bool = False
     """True if the source considers the target connected."""
@@ -224,24 +226,34 @@ def should_try_compression(compression_ratio: float, version: int) -> bool:
 GB_KB: Final = 1024.0 * 1024.0
 
 CLUSTERED_REBUILD_LOG_KB: Final = 17.5 * GB_KB
-"""Log of the ONLINE rebuild of a large clustered index. Fitted: the send queue drains in 220 s [WP fig. 3]."""
+"""Amount of log of an ONLINE rebuild of a large clustered index.
+
+Fitted: the send queue drains in 220 s [WP fig. 3].
+"""
 
 CLUSTERED_REBUILD_KB_PER_S: Final = 30_000.0
-"""Maximum log rate of the rebuild, limited by sorting and copying rows. Assumed. The log device is slower."""
+"""Maximum log rate of an ONLINE rebuild of a clustered index. Assumed.
+
+Sorting and copying rows limit this rate. The log device is slower.
+"""
 
 NONCLUSTERED_REBUILD_LOG_SHARE: Final = 0.25
-"""Log of a nonclustered index relative to a clustered index: it contains keys instead of rows. Assumed."""
+"""Log of a nonclustered index build, relative to that of a clustered index. Assumed.
+
+A nonclustered index contains keys instead of rows.
+"""
 
 NONCLUSTERED_REBUILD_KB_PER_S: Final = 9_000.0
-"""Log rate if reading the whole table is the limit. Assumed: below the rate at which the session can send [WP
-fig. 1-2].
+"""Maximum log rate of a nonclustered rebuild, limited by the time to read the whole table.
+
+Assumed: below the rate at which the session can send [WP fig. 1-2].
 """
 
 OFFLINE_REBUILD_LOG_SHARE: Final = 0.85
 """Log of an OFFLINE rebuild or a new index, relative to ONLINE, which also stores row versions. Assumed."""
 
 BULK_LOAD_ROW_LOG_KB: Final = 0.2
-"""Log per row of a bulk load. Assumed."""
+"""Amount of log per row of a bulk load. Assumed."""
 
 BULK_LOAD_ROW_S: Final = 35.6e-6
 """Time per row of a bulk load. Fitted: 5.6 MB/s of log fill 40 GB in slightly more than two hours [WP]."""

@@ -24,11 +24,11 @@ _SITES: Final[dict[str, dict[str, Any]]] = _DATA["site"]
 _WORKLOADS: Final[dict[str, dict[str, Any]]] = _DATA["workload"]
 
 NEWER_CORE_TIME_SHARE: Final = 0.4
-"""Core time on x64 servers from 2007 on, relative to the 1.5 GHz Itanium2. Assumed."""
+"""Core time for the same work on x64 servers from 2007 on, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
 def _use_newer_cores(site: ServerHardware) -> ServerHardware:
-    """Return *site* with cores that need the share NEWER_CORE_TIME_SHARE of the core time for the same work."""
+    """Return *site* with its core times multiplied by NEWER_CORE_TIME_SHARE."""
     return replace(
         site,
         message_cpu_ms=site.message_cpu_ms * NEWER_CORE_TIME_SHARE,

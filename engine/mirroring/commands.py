@@ -53,10 +53,10 @@ def _require_quorum(world: World, copy: DatabaseCopy) -> None:
 
 
 def _require_connection(world: World, copy: DatabaseCopy) -> None:
-    """Raise 1447 if the partners are not connected, or if either copy is still in recovery after a start.
+    """Raise 1447 if the partners are not connected, or if a copy is still in recovery after a start.
 
-    No documentation gives a number for a partner in recovery. It is derived from the text of 1447, and from
-    the error that occurs before the partner is reachable.
+    No documentation gives a number for a partner in recovery. The use of 1447 is derived from its text, and
+    from the error that occurs before the partner is reachable.
     """
     copies = [copy, world.find_copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
     if not quorum.is_connected_to_partner(world, copy) or any(
@@ -66,7 +66,10 @@ def _require_connection(world: World, copy: DatabaseCopy) -> None:
 
 
 def _require_idle_session(world: World, copy: DatabaseCopy) -> None:
-    """Raise 1404 during a failover, and while a connected partner does not know of its cancellation."""
+    """Raise 1404 during a failover.
+
+    Also raise 1404 while a connected partner does not yet know that the failover was canceled.
+    """
     waiting = any(
         world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER
         for key in _list_connected_keys(world, copy)

@@ -33,7 +33,7 @@ FAILURE_TEXTS: Final = {
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
 }
-"""Kind of failover -> text of its failure."""
+"""Kind of failover -> event text for a failover of this kind that fails."""
 
 
 def _emit_step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
@@ -101,7 +101,10 @@ def cancel_failover(world: World, guid: int | None, kind: str, reason: str) -> N
 
 
 def cancel_failover_of_copy(world: World, key: Key, reason: str) -> None:
-    """Cancel the running failover if it needs the lost copy *key*, as its target or (if manual) its source."""
+    """Cancel the running failover if the lost copy *key* is its target.
+
+    Also cancel a manual failover if the lost copy is its source.
+    """
     failover = world.find_running_failover(world.copies[key].mirroring.guid)
     if failover is None:
         return

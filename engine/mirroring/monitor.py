@@ -190,7 +190,7 @@ ALERT_MESSAGES: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 
 
 def update_monitor(world: World, server: str, database: str | None = None) -> list[Message]:
-    """Execute sp_dbmmonitorupdate: record a row for one mirrored database or for all of them.
+    """Execute sp_dbmmonitorupdate: record a row for one mirrored database or for every mirrored database.
 
     Raise 32039 if the database is not mirrored.
     """
@@ -281,7 +281,7 @@ def _measure_principal(
 
 
 def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
-    """Return the log that the principal considers unsent, in KB.
+    """Return the amount of log that the principal considers unsent, in KB.
 
     While the mirror is disconnected, this is all log that the mirror lacks.
     """

@@ -28,7 +28,10 @@ REPAIR_ROWS_MAX: Final = 100
 
 
 def damage_page(world: World, server: str, database: str, page: int) -> None:
-    """Damage a page of one copy (`corrupt-page`). Its checksum is then wrong. It is read soon afterward."""
+    """Damage a page of one copy (`corrupt-page`), so that the page has a wrong checksum.
+
+    A query or redo reads the page soon afterward.
+    """
     key = (server, database)
     copy = world.copies[key]
     if page in copy.bad_pages:
@@ -117,9 +120,9 @@ def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def is_damage_detected(copy: DatabaseCopy, page: int) -> bool:
-    """Return whether the damage of the page was detected: redo failed, or the page has a repair row.
+    """Return False if the page has damage that no reader has noticed yet.
 
-    True also for a page that is not damaged.
+    Damage has been noticed if redo failed or the page has a repair row. Return True for an intact page.
     """
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
@@ -221,7 +224,7 @@ def _format_checkdb_errors(copy: DatabaseCopy, name: str) -> list[Message]:
 def _list_page_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
     """Return (number, arguments) of both errors of an unreadable page.
 
-    All damaged pages belong to one object here.
+    In the simulation, all damaged pages belong to one object.
     """
     object_location = (
         DAMAGED_OBJECT_ID,

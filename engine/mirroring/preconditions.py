@@ -8,7 +8,7 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.group_policies import FailoverPrecondition
 
 MIRROR_LOST_PRINCIPAL: Final = build_message("the mirror has lost the principal")
-"""Precondition that comes first in every automatic failover."""
+"""Precondition that the mirror has lost the principal. It is the first in every automatic failover."""
 
 WAS_SYNCHRONIZED: Final = build_message("the session was SYNCHRONIZED when the mirror lost the principal")
 """Precondition that the mirror was synchronized. After the loss of the principal, the mirror must also have

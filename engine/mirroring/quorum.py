@@ -11,7 +11,7 @@ _DISCONNECTED = Contact(connected=False)
 def get_contact(world: World, guid: int | None, server: str, peer: str | None) -> Contact:
     """Return the knowledge of *server* about its connection to *peer*.
 
-    Without a connection, return a closed one.
+    If there is no connection, return a disconnected Contact.
     """
     return (
         _DISCONNECTED

@@ -97,9 +97,11 @@ def finish_redo(world: World, mirror: Key) -> None:
 
 
 def adopt_properties(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
-    """Adopt the backup chain and the logged options of the copy that writes the log, as far as it is hardened.
+    """Adopt, in *copy*, the backup chain and the logged options of *lead*, which writes the log.
 
-    Microsoft calls a change of the compatibility level a logged operation (issue 9658 of sql-docs).
+    *end_kb*: end of the log that *copy* has hardened. Microsoft calls a change of the compatibility level a
+    logged
+    operation (issue 9658 of sql-docs).
     """
     chain = BackupChain(
         full_backup=lead.full_backup,
@@ -137,9 +139,9 @@ class BackupChain(TypedDict):
 
 
 class CopiedFiles(TypedDict):
-    """Fields of DatabaseCopy that describe files and encryption.
+    """Fields of DatabaseCopy that describe its files and its encryption.
 
-    A mirror or secondary receives them through the log.
+    A mirror or secondary receives these fields through the log.
     """
 
     size_kb: float
@@ -152,7 +154,7 @@ class CopiedFiles(TypedDict):
 
 
 def collect_logged_fields(copy: DatabaseCopy) -> CopiedFiles:
-    """Return the fields of files and encryption, which other copies receive through the log."""
+    """Return the fields that describe files and encryption, which other copies receive through the log."""
     return CopiedFiles(
         size_kb=copy.size_kb,
         log_size_kb=copy.log_size_kb,
@@ -229,7 +231,7 @@ def stop_redo(world: World, mirror: Key, number: int, *args: object) -> None:
 def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
     """Log the errors of RESUME during a rolling upgrade.
 
-    The older mirror accepts it and stops immediately with 948.
+    The older mirror accepts RESUME and stops redo immediately with 948.
 
     Documented: the session cannot be resumed until the other partner has been upgraded [DOC: upgrading
     mirrored instances]. The messages are derived: 948 is for files of a newer version, 1453 and 1454 are for

@@ -133,7 +133,10 @@ STABLE_STATE_IDS: Final[dict[tuple[Role, MirrorState, bool], int]] = {
     (Role.MIRROR, SUSPENDED, True): 9,
     (Role.MIRROR, SUSPENDED, False): 9,
 }
-"""(role, state, witness connected) -> trace ID of this stable state. See facts 3.2 in docs/facts.md."""
+"""(role, state, witness connected) -> ID of this stable state in Database Mirroring State Change.
+
+See facts 3.2 in docs/facts.md.
+"""
 
 
 def emit_stable_state(world: World, key: Key) -> None:
@@ -174,7 +177,10 @@ def get_state_id(copy: DatabaseCopy) -> int:
 
 
 def set_trace_state(world: World, key: Key, new_state_id: int) -> None:
-    """Set the trace state of the copy to *new_state_id*. If it has changed, emit the state change event."""
+    """Set the copy's state ID of the Database Mirroring State Change event to *new_state_id*.
+
+    If the ID has changed, emit the event.
+    """
     old_trace = world.copies[key].mirroring.trace
     if old_trace == new_state_id:
         return

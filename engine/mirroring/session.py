@@ -29,7 +29,7 @@ def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
 
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
-    """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
+    """Handle the loss of the connection to *peer*, which *server* has detected (timer handler)."""
     if not network.close_lost_connection(world, guid, server, peer, epoch):
         return
     copy = world.find_copy_in_session(guid, server)
@@ -98,9 +98,10 @@ def _on_mirror_lost(world: World, key: Key) -> None:
 
 
 def ask_witnesses(world: World) -> None:
-    """Let each principal without its mirror ask its witness to record that it continues alone.
+    """Let each principal that has lost its mirror ask the witness to record that it continues alone.
 
-    Its commits wait until then, because mirror and witness may already have continued without it.
+    Commits of the principal wait until then, because mirror and witness may already have continued without
+    it.
     """
     if not world.witnesses:
         return  # without a record of any session, no witness responds
@@ -206,7 +207,7 @@ def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> 
 
 
 def _is_rejected(world: World, copy: DatabaseCopy, peer: str) -> bool:
-    """Return whether *peer* rejects this principal, because it mirrors the database in a newer session.
+    """Return whether *peer* rejects this principal, because *peer* mirrors the database in a newer session.
 
     Seen: blog of SQL Server support, July 2012, "The most interesting issue in DB mirroring you will ever
     see".

@@ -82,7 +82,7 @@ class Replica(Struct, frozen=True, kw_only=True, gc=False):
     mode: CommitMode = CommitMode.ASYNCHRONOUS_COMMIT
     failover: FailoverMode = FailoverMode.MANUAL
     session_timeout_s: int = SESSION_TIMEOUT_S
-    """Timeout of the connection between this replica, when it is a secondary, and the primary."""
+    """Timeout of the connection to the primary while this replica is a secondary."""
     backup_priority: int = 50
     primary_connections: str = "ALL"
     """ALLOW_CONNECTIONS of PRIMARY_ROLE: ALL or READ_WRITE."""
@@ -144,8 +144,9 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     joined: tuple[CopyLocation, ...] = ()
     """Database copies that have joined the group."""
     ready: tuple[CopyLocation, ...] = ()
-    """Database copies with is_failover_ready = 1. The primary records them, so that the record survives its
-    loss.
+    """Database copies with is_failover_ready = 1.
+
+    The primary records them in the cluster, so that they are known after its loss.
     """
     pending_suspend: tuple[CopyLocation, ...] = ()
     """Database copies with is_pending_secondary_suspend = 1. A forced failover sets it until the secondary
@@ -249,7 +250,10 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     quorum: bool = True
     """True if the server's node is in a partition with quorum."""
     revert_kb: float = 0.0
-    """Secondary: log that the copy must revert before it can receive log. An interruption does not change it."""
+    """Secondary: amount of log that the copy must revert before it can receive log.
+
+    An interrupted revert does not reduce the amount.
+    """
     revert_since: Tick = 0
     """Secondary: time at which the last revert began."""
 

@@ -51,14 +51,18 @@ class Client(Struct, frozen=True, kw_only=True, gc=False):
     """Time at which the current login began."""
     epoch: int = 0
     no_partner_at: str | None = None
-    """Server that the driver contacted as failover partner, but that has no partner; set after logging."""
+    """Server at which the driver last aborted a login, because it had no partner or an unsupported one.
+
+    The error is reported only once for the same server.
+    """
     failed_logins: int = 0
     cut_connections: int = 0
     connected_tick: Tick = 0
     """Time at which the current connections began."""
     killed: tuple[tuple[int, Tick], ...] = ()
-    """(session ID, time) of current connections that KILL has ended. The application opened a new one for
-    each.
+    """(session ID, time) of each connection that KILL has ended since the application connected.
+
+    The application has opened a new connection for each.
     """
     lost_since: Tick | None = None
     query: Query | None = None
@@ -76,7 +80,10 @@ class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Program(Struct, frozen=True, kw_only=True, gc=False):
-    """Statistics of the connections of an external program, which conditions in scenarios can test."""
+    """External program that logs in to the servers: statistics of its connections.
+
+    Conditions in scenarios can test them.
+    """
 
     logins: int = 0
     """Number of accepted logins."""
@@ -99,9 +106,9 @@ class Program(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Fault(Struct, frozen=True, kw_only=True, gc=False):
-    """Fault with its times and the evidence of its effect; a row of the fault ledger.
+    """Entry of the fault ledger: a fault, its times and the evidence of its effect.
 
-    Its times are: requested, active, effective, reverted.
+    The times say when the fault was requested, active, effective and reverted.
     """
 
     id: int
@@ -118,9 +125,9 @@ class Fault(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Availability(Struct, frozen=True, kw_only=True, gc=False):
-    """Downtime and unprotected time of one database, in ticks, and its lost transactions.
+    """Downtime, unprotected time and lost transactions of one database. Times are in ticks.
 
-    The protocol updates it at every change.
+    The protocol updates the values at every change.
     """
 
     database: str

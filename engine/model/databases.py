@@ -140,9 +140,15 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     committed_kb: float = 0.0
     """End of the last acknowledged commit; valid only without *source*."""
     open_log_kb: float = 0.0
-    """Log of the transactions that were open when the copy last stopped serving. A new principal undoes it."""
+    """Amount of log of the transactions that were open when the copy last stopped serving.
+
+    A new principal undoes this log.
+    """
     recovery_log_kb: float = 0.0
-    """Log that the next start of the instance must redo, after a crash or with an open transaction."""
+    """Amount of log that the next start of the instance must redo.
+
+    It is not 0 after a crash, or if a transaction was open.
+    """
     log_start_kb: float = 0.0
     """Log position at which the log in the file begins, after log backups, truncation or a restore."""
     last_log_backup_kb: float = 0.0

@@ -189,7 +189,7 @@ class Instance(Struct, frozen=True, kw_only=True, gc=False):
     """Completed restores of this server, oldest first."""
     agent_running: bool = True
     system_lacks: tuple[str, ...] = ()
-    r"""Permissions of NT AUTHORITY\SYSTEM that the cluster needs for a group and that were removed."""
+    r"""Permissions that the cluster needs for a group and that were removed from NT AUTHORITY\SYSTEM."""
     sessions_stopped: tuple[str, ...] = ()
     """Built-in Extended Events sessions that are stopped."""
     sessions_started: tuple[str, ...] = ()

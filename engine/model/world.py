@@ -33,8 +33,9 @@ from engine.random_streams import RandomStream
 # --- cache of `repr()` for immutable parts of a world -----------------------------------------------------
 
 JOINED_TEXTS: Final = 64
-"""Number of texts that are joined in one piece of the hash input. All texts of a long run would occupy
-megabytes. Assumed.
+"""Number of texts that are joined into one piece of the hash input. Assumed.
+
+One piece with all texts of a long run would occupy megabytes.
 """
 
 
@@ -75,7 +76,7 @@ class ReprCache:
 
 
 class Settings(Struct, frozen=True, kw_only=True, gc=False):
-    """Choices between behaviors for which the documentation gives no answer. A scenario may set them."""
+    """Choices of behavior where the documentation gives no clear answer. A scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
     """True if an automatic failover is possible even after the link between principal and witness was cut
@@ -125,7 +126,7 @@ class FieldUse(Flag):
     DECIDE = auto()
     """The search distinguishes states by the part."""
     ASK = auto()
-    """Conditions read the part, which changes only with an event."""
+    """Conditions in scenarios read the part. Each change of the part is accompanied by an event."""
     BLOCKS = auto()
     """Snapshots store the part in shared blocks."""
     PACK = auto()
@@ -308,7 +309,7 @@ class World:
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def mark_log_changed(self, copy: DatabaseCopy) -> None:
-        """Mark that the setup of the log that *copy* writes or receives may have changed."""
+        """Record that the log that *copy* writes or receives may need a new setup."""
         source = self.find_source_of(copy)
         if source is not None:
             self.dirty.add(source)
@@ -332,13 +333,13 @@ class World:
         return new_computer
 
     def mark_session_changed(self, guid: int) -> None:
-        """Mark that the setups of the logs of group *guid* may have changed."""
+        """Record that the logs of group *guid* may need a new setup."""
         self.changed.update(self.groups[guid].databases)
         for copy in self.list_group_copies(guid):
             self.mark_log_changed(copy)
 
     def mark_all_logs_changed(self) -> None:
-        """Mark that the setup of every log may have changed."""
+        """Record that every log may need a new setup."""
         self.dirty.update(self.sources)
         self.changed.update(self.availability)
 

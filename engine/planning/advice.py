@@ -20,7 +20,7 @@ HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")
 
 VOLUME_FULL_WARNING_S: Final = 4 * HOUR_S
-"""Time to a full log volume below which the planner warns: less than a night's sleep. Assumed."""
+"""Time until the log volume is full; below this, the planner warns. Assumed: less than a night's sleep."""
 
 
 class FindingSeverity(StrEnum):
@@ -96,7 +96,7 @@ def _describe_verdict(assessment: PlanAssessment) -> PlanFinding:
 
 
 def _format_missed_goal(assessment: PlanAssessment) -> LocalizableMessage:
-    """Return a message that names the goal that safety FULL misses."""
+    """Return a message about the goal that safety FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full_figures.transactions_per_s < assessment.unmirrored_figures.transactions_per_s * (
         1.0 - allowed

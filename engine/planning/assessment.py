@@ -17,7 +17,10 @@ from engine.planning.sweep import SWEPT_BANDWIDTHS_MBPS, SWEPT_RTTS_MS, find_las
 from engine.random_streams import RandomStream
 
 BOTTLENECK_GAIN_MIN: Final = 0.02
-"""Minimum throughput gain by which a doubled resource counts as limiting, as a share. Assumed."""
+"""Throughput gain, as a share, from which a resource counts as limiting: the gain if it is doubled.
+
+Assumed.
+"""
 
 SIMULATED_FAILOVER_COUNT: Final = 40
 """Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""
@@ -154,7 +157,7 @@ def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[Ste
 def can_off_keep_up(figures: SteadyState) -> bool:
     """Return whether the session sends log as fast as the workload writes it.
 
-    OFF must meet no other condition.
+    This is the only condition that safety OFF must meet.
     """
     return figures.send_queue_growth_kb_per_s <= 0.0
 
@@ -255,9 +258,11 @@ def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState)
 
 
 def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> SuspensionBacklog:
-    """Return the backlog after a suspension.
+    """Return the backlog after *suspended_s* seconds of suspended mirroring.
 
-    At every safety level, clients do not wait until the mirror has caught up.
+    Clients do not wait until the mirror has caught up, so the plan's safety level has no influence.
+    *unmirrored*:
+    figures without mirroring.
     """
     kb = unmirrored.log_kb_per_s * suspended_s
     setups = (build_plan_setup(plan, SafetyMode.OFF),)

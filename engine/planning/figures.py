@@ -206,7 +206,7 @@ def _run_operation(
 
 
 def _run_until_threshold(flow: Flow, samples: Samples | None = None) -> float:
-    """Run until a quantity crosses the requested threshold. Return the duration in seconds."""
+    """Run until a value crosses a threshold that was set before. Return the duration in seconds."""
     ticks, sources, streams = run_flow(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S
@@ -389,11 +389,14 @@ PAPER_STATEMENTS: Final = tuple(
         row.values() for row in read_table("engine.planning", "statements.tsv")
     )
 )
-"""Statements in [WP] about the network. The paper gives no other measured values for networks than its own."""
+"""Statements in [WP] about the network.
+
+Apart from these, the paper has measured values only for its own network.
+"""
 
 
 class MeasuredPoint(Struct, frozen=True):
-    """Value that a paper measured on its local network. The curve should go through it."""
+    """Value that a paper measured on its local network. The computed curve should pass through this point."""
 
     source: str
     workload: str
@@ -423,7 +426,7 @@ MEASURED_POINTS: Final = tuple(
 
 
 def find_measured_points(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
-    """Return the measured points of a curve."""
+    """Return the measured values of *column* for a workload and safety level."""
     return [
         point
         for point in MEASURED_POINTS
@@ -432,7 +435,7 @@ def find_measured_points(workload: Workload, safety: SafetyMode, column: str) ->
 
 
 def find_paper_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
-    """Return the statements about a curve."""
+    """Return the papers' statements about a workload and safety level on the axis *axis*."""
     return [
         statement
         for statement in PAPER_STATEMENTS

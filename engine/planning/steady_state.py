@@ -74,8 +74,9 @@ def compute_steady_states(
 ) -> tuple[SteadyState, ...]:
     """Run each setup until it is steady, and return its figures. Results are cached.
 
-    *endless_queue*: queue of the mirror that is endless at the start, "send" or "redo", to measure how fast
-    the mirror catches up; empty for none.
+    *endless_queue*: "send" or "redo" gives the session such a queue that never becomes empty. The figures
+    then
+    show how fast the mirror catches up. Empty for no such queue.
     """
     states: list[SteadyState] = []
     for first_index in range(0, len(setups), SETUPS_PER_FLOW):
@@ -119,7 +120,7 @@ def _choose_measurement_s(setup: MirroringSetup) -> float:
 
 
 def _fill_queues(flow: Flow, endless_queue: str) -> None:
-    """Give every mirror an endless "send" or "redo" queue: advance the log positions before this queue."""
+    """Give every session an endless send or redo queue, by adding log that has not been sent or redone yet."""
     for source in range(len(flow.source_setups)):
         _move_positions(
             flow.set_positions,
@@ -211,7 +212,7 @@ def _compute_ratio(total: float, count: float) -> float:
 
 
 def _round_growth(growth: float, flow: float) -> float:
-    """Return the growth of a queue, or 0 if it is below a thousandth of the queue's throughput *flow*."""
+    """Return the *growth* of a queue, or 0 if it is below a thousandth of the queue's throughput *flow*."""
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 

@@ -26,7 +26,7 @@ REFINEMENT_POINTS: Final = 9
 
 
 class Sweep(Struct, frozen=True):
-    """Figures of one plan in steady state, along one axis."""
+    """Figures of a plan in steady state, with several values *x* of one field of the plan (*axis*)."""
 
     axis: str  # name of the field of MirroringPlan that varies
     x: tuple[float, ...]
@@ -77,7 +77,9 @@ def find_last_acceptable(
 ) -> float | None:
     """Return the last value before *is_acceptable* first fails. The search continues between two *values*.
 
-    Return None if the first value fails, and the last value if none fails.
+    *axis*: field of the plan that has these values. *safety*: safety level instead of the plan's own. Return
+    None
+    if the first value fails, and the last value if none fails.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

@@ -126,7 +126,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
 
 
 def _list_piped_nodes(piped: PipelineTable | None) -> set[str] | None:
-    """Return the nodes in the pipeline, which limit the listed groups or resources. None: no limit."""
+    """Return the names of the nodes in the pipeline; None if the pipeline contains no nodes."""
     return {row["Name"] for row in piped.rows} if piped is not None and piped.kind == "node" else None
 
 

@@ -13,7 +13,7 @@ from engine.protocol.startup import SQL_PORT
 
 
 def _find_target(world: World, name: str) -> str | None:
-    """Return the computer to which *name* leads; None if unknown.
+    """Return the computer that *name* refers to; None for an unknown name.
 
     *name*: name of a computer, an instance or an online listener.
     """

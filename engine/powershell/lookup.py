@@ -34,7 +34,7 @@ CLUSTER_DOWN_TEXT: Final = (
 
 
 def require_known_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
-    """Raise an error for a -Cluster argument that is neither this cluster nor one of its nodes."""
+    """Raise ShellError unless all *values* of -Cluster mean this cluster or one of its nodes."""
     state = world.nodes.get(node)
     known_names = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
     known_names |= {state.cluster.lower()} if state is not None and state.cluster else set()
@@ -52,7 +52,7 @@ def require_computer(world: World, node: str, name: str, call: CmdletCall) -> No
 
 
 def find_node(world: World, node: str) -> Node:
-    """Return the node at whose prompt the cmdlet runs."""
+    """Return the state of the node with this name. The prompt runs on this node."""
     return world.nodes[node]
 
 

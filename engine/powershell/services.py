@@ -66,7 +66,7 @@ def list_services(world: World, node: str) -> list[WindowsService]:
 def _list_instance_services(world: World, node: str, server: str, service_name: str) -> list[WindowsService]:
     """Return the services of an instance: SQL Server and its Agent.
 
-    They are stopped if it runs on another node.
+    Both are stopped on *node* if the instance runs on another node.
     """
     instance = world.instances[server]
     status = SERVICE_STATUSES[instance.service] if instance.computer == node else "Stopped"
@@ -253,5 +253,5 @@ NET_STOP_QUESTION: Final = (
 
 
 def _format_net_error(text: str, number: int) -> str:
-    """Return an error message of the command net. Its texts are known."""
+    """Return an error message of the command net: *text*, and a hint to message *number*. Known."""
     return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."

@@ -295,7 +295,7 @@ def _require_user(world: World, server: str, database: str, name: str, verb: str
 
 
 USER_CHANGE_LOG_KB: Final = 1.0
-"""Log that the creation, change or removal of a user writes, in KB. Assumed."""
+"""Amount of log that CREATE USER, ALTER USER or DROP USER writes, in KB. Assumed."""
 
 
 def _store_user(world: World, server: str, old_user: User | None, new_user: User | None) -> None:
@@ -358,7 +358,10 @@ def create_certificate(
     private_key_file: str | None = None,
     decryption: str = "",
 ) -> list[Message]:
-    """Create a certificate in master, either new with its private key or imported from a file."""
+    """Create a certificate in master, either new with its private key or imported from *file*.
+
+    *decryption* is the password of *private_key_file*.
+    """
     instance = world.instances[server]
     if security.find_certificate(instance, name) is not None:
         raise SqlError(15232, name)
@@ -465,7 +468,9 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
 def find_login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     """Return the error with which the server rejects the application's login, or None.
 
-    The error is 18456. For a login without a user in one of the application's databases, 4060 precedes it.
+    The error is 18456 if the login is missing or disabled. If the login has no user in one of the
+    application's
+    databases, the error is 4060, followed by 18456.
     """
     if not client.login or client.login.lower() == "sa":
         return None
@@ -488,7 +493,7 @@ INSTANCE_SCOPE: Final = ""
 """Value of a *database* argument that stands for the instance."""
 
 GRANT_LOG_KB: Final = 1.0
-"""Log that a GRANT or a change of a role writes, in KB. Assumed."""
+"""Amount of log that GRANT, DENY, REVOKE or a change of a role writes, in KB. Assumed."""
 
 
 class Grant(Struct, frozen=True):
@@ -530,7 +535,7 @@ def _convert_security(stored: object) -> Security:
 
 
 def store_security(world: World, server: str, database: str, security: Security) -> None:
-    """Store roles and permissions: those of a user database in its log, all others in the instance."""
+    """Store *security*: for a user database in its log, otherwise in the instance."""
     if database.lower() in (INSTANCE_SCOPE, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY_KEY] = security
         return

@@ -52,7 +52,7 @@ def list_serving_copies(
 
 
 def update_availability(world: World) -> None:
-    """Update the availability of changed databases to this tick.
+    """Bring the availability of databases that have changed up to the current tick.
 
     Emit an event when service begins or ends, or when protection begins or ends.
     """
@@ -100,7 +100,7 @@ def update_availability(world: World) -> None:
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without data loss.
 
-    For a database in no group on a failover cluster instance, return whether another node could start the
+    A database in no group, on a failover cluster instance, is protected if another node could start the
     instance.
     """
     if copy.group is None and world.instances[copy.server].clustered:
@@ -111,7 +111,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
 def advance_availability(
     old_availability: Availability, tick: int, **changes: FieldOf[Availability]
 ) -> Availability:
-    """Return the availability at *tick*, with *changes* that take effect then."""
+    """Return the availability at *tick*. *changes* are new values of fields, valid from *tick* on."""
     passed = tick - old_availability.since_tick
     return replace(
         old_availability,

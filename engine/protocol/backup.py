@@ -48,7 +48,7 @@ class BackupDetails(Struct, frozen=True):
     checksum: bool = False
     compressed: bool = False
     stats: int = 0
-    """Percentage between two progress messages; 0 means no messages."""
+    """Interval between two progress messages, in percent (option STATS); 0 means no messages."""
     skip: bool = False
     login: str = "sa"
     single_user: bool = False
@@ -82,7 +82,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     from_tick: Tick = 0
     """Tick of the oldest log record in a log backup."""
     base_kb: float | None = None
-    """Log position at which the full backup before this backup begins; None without one."""
+    """Log position at which the preceding full backup begins; None if there is none."""
     base: int = 0
     """Number of the full backup that a differential backup needs; for a full backup, its own number."""
     copy_only: bool = False
@@ -92,7 +92,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     """Thumbprint of the certificate that protects the database encryption key; 0 without such a key."""
     encrypted: bool = False
     image: DatabaseCopy | None = None
-    """Copy of the database at the time of a full or differential backup: sizes, drives, workload."""
+    """State of the copy at the time of a full or differential backup: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
     details: BackupDetails = BackupDetails()
     recovery_model: RecoveryModel = RecoveryModel.FULL
@@ -104,7 +104,10 @@ class BackupSet(Struct, frozen=True, kw_only=True):
 
     @property
     def flags(self) -> int:
-        """Return the column flags of backupset; bit 512 is always set. Documented [DOC: backupset]."""
+        """Return the value of the column `flags` in backupset. Bit 512 is always set.
+
+        Documented [DOC: backupset].
+        """
         bits = {
             1: self.bulk_logged, 4: self.read_only, 8: self.details.single_user, 16: self.details.checksum,
             64: self.tail, 128: self.incomplete, 256: self.tail, 512: True,
@@ -360,9 +363,10 @@ DEVICE_ERRORS: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 
 
 def log_backup_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """Log 3041 after a failed backup. If its device failed, the message of DEVICE_ERRORS precedes it.
+    """Log 3041 after a backup that failed with the error *problem*.
 
-    Documented [DOC: Database Engine events and errors, 4214].
+    If the backup device failed, the message of DEVICE_ERRORS precedes 3041. Documented [DOC: Database Engine
+    events and errors, 4214].
     """
     if problem.number in DEVICE_ERRORS:
         number, message_place, act = DEVICE_ERRORS[problem.number]

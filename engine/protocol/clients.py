@@ -113,7 +113,10 @@ def disconnect_refused_clients(world: World) -> None:
 
 
 def break_connections(world: World, name: str, epoch: int) -> None:
-    """Break the connections of an application when it notices that its server is lost (timer handler)."""
+    """Break the connections of an application that now notices the loss of its server (timer handler).
+
+    If the server has returned before, the connections remain.
+    """
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
@@ -146,9 +149,9 @@ def end_connections(world: World, client: Client) -> None:
 
 
 def _stop_without_retry(world: World, client: Client) -> None:
-    """Emit the event that an application without retry logic gives up.
+    """Stop an application that has no retry logic, with an event.
 
-    It stays stopped until someone restarts it.
+    The application stays stopped until someone restarts it.
     """
     text = build_message("{client} does not reconnect: it has no retry logic", client=client.name)
     world.emit(ClientData(client=client.name, what="gave up"), text)
@@ -224,7 +227,7 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
 
 
 def _has_no_partner(world: World, client: Client, server: str) -> bool:
-    """Return whether a driver that connects to its failover partner reaches a server that reports no partner.
+    """Return whether *server*, to which a driver connects as failover partner, reports no partner.
 
     This happens after the session was removed. SqlClient (`LoginWithFailover`) and the JDBC driver
     (`R_invalidPartnerConfiguration`) then close the connection.
@@ -244,7 +247,10 @@ MULTI_SUBNET_ERROR: Final = mark(
 
 
 def _abort_login(world: World, client: Client, server: str, template: str) -> None:
-    """End the whole login immediately. The application reports the error and logs in again."""
+    """End the whole login immediately. The application reports the error and logs in again.
+
+    *template* is the text of the error. It is reported only once for the same server.
+    """
     if client.no_partner_at != server:
         text = build_message(template, client=client.name, server=server, database=client.databases[0])
         world.emit(ClientData(client=client.name, what="partner refused"), text, server=server)
@@ -353,7 +359,10 @@ def stop_application(world: World, name: str) -> None:
 
 
 def begin_query(world: World, name: str, minutes: float) -> bool:
-    """Start a query of *minutes* in a connection of an application. Return False if it has no connection."""
+    """Start a query that runs for *minutes* in a connection of an application.
+
+    Return False if the application has no connection.
+    """
     client = world.clients[name]
     server = client.connected_to
     if server is None:
@@ -411,7 +420,7 @@ def on_operation_done(world: World, source: int) -> None:
 
 
 def change_connection_string(world: World, client: str, server: str) -> None:
-    """Change the connection string of an application and restart it."""
+    """Make *server* the data source in the connection string of an application, and restart it."""
     old_client = world.clients[client]
     world.clients[client] = replace(
         old_client, data_source=server, known_partner=None, kept_addresses=name_resolution.NO_ADDRESSES

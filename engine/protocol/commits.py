@@ -1,6 +1,6 @@
 """Commits that T-SQL windows write into the log of a database.
 
-A copy has the commits in its own log, which follows its lineage. This module does not undo, send or restore
+The lineage of a copy's log decides which commits the copy has. This module does not undo, send or restore
 commits: all of that follows from the log positions of the flow model.
 """
 
@@ -22,7 +22,7 @@ POSITION_TOLERANCE_KB: Final = 0.001
 """Tolerance for log positions of the flow model, in KB: one byte."""
 
 COMMIT_LOG_KB: Final = 0.5
-"""Log that a commit itself writes, in KB: one sector, the smallest write. Known."""
+"""Amount of log that a commit itself writes, in KB: one sector, the smallest write. Known."""
 
 COMMITTED_CHARACTERS_MAX: Final = 60_000_000
 """Maximum number of characters that all commits of a database may write, including replaced rows. Assumed."""

@@ -36,7 +36,7 @@ NEW_DATABASE_LOG_POSITION_KB: Final = 64.0
 
 
 SNAPSHOTS_ALL_EDITIONS_SINCE: Final = 2016
-"""First version in which every edition has database snapshots, from its first service pack on.
+"""First version that has database snapshots in every edition, from its Service Pack 1 on.
 
 The simulated builds are later than this service pack [DOC: features supported by the editions].
 """
@@ -55,8 +55,9 @@ class NewDatabaseFile(Struct, frozen=True, kw_only=True):
 
 LOG_SHARE: Final = 0.25
 UNNAMED_LOG_FILE_MIN_KB: Final = 512.0
-"""Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files'
-size. Documented [DOC: CREATE DATABASE].
+"""Minimum size of the log file if CREATE DATABASE names none. Documented [DOC: CREATE DATABASE].
+
+Above this minimum, the size is a quarter of the data files' size.
 """
 
 
@@ -310,9 +311,9 @@ def detach_database(world: World, server: str, name: str) -> list[Message]:
 
 
 def attach_database(world: World, server: str, name: str, path: str, login: str = "sa") -> list[Message]:
-    """Attach the files of a database (FOR ATTACH). It opens with its log chain. *login* becomes its owner.
+    """Attach the files of a database (FOR ATTACH). The database opens and keeps its log chain.
 
-    Raise 1801, 1829 or 5120.
+    *login* becomes its owner. Raise 1801, 1829 or 5120.
     """
     _require_free_name(world, server, name)
     if not path:

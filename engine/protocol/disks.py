@@ -235,7 +235,7 @@ def list_lost_drives(world: World, server: str) -> set[str]:
 
 
 def move_shared_drives(world: World, server: str, target: str) -> None:
-    """Record the failed shared drives of a clustered instance at *target*, the node on which it starts."""
+    """Move the record of failed shared drives to *target*, the node on which a clustered instance starts."""
     source, computer = world.get_computer_of(server), world.computers[target]
     drives = list_lost_drives(world, server)
     if source.name != target and drives:

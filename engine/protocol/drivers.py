@@ -87,7 +87,7 @@ def refuses_partner(client: Client, reported: str | None) -> bool:
 
 
 def get_partner_pause_s(client: Client) -> float:
-    """Return the pause before the partner is tried, after the first attempt of a login."""
+    """Return the pause between the first attempt of a login and the attempt at the partner."""
     driver = DRIVERS.get(client.driver)
     if driver is None or client.attempt > 0 or not client.failover_partner:
         return 0.0

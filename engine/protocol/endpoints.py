@@ -188,7 +188,7 @@ def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
 
 
 def _log_start(world: World, server: str) -> None:
-    """Log 9690, or an error if the endpoint cannot listen: LISTENER_IP is not an address of this computer."""
+    """Log 9690 for a started endpoint, or 26024 if LISTENER_IP is not an address of this computer."""
     instance = world.instances[server]
     assert instance.endpoint is not None
     if instance.endpoint.ip not in ("ALL", security.LOOPBACK, security.get_own_ip(instance)):

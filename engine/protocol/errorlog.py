@@ -45,7 +45,10 @@ LINE_SOURCES: Final = (
     (18_400, 18_500, "Logon"),
     (26_000, 27_000, "Server"),
 )
-"""(first message number, number after the last, source) of ERRORLOG lines. Seen in published ERRORLOGs."""
+"""(first message number, last message number + 1, source of these ERRORLOG lines).
+
+Seen in published ERRORLOGs.
+"""
 
 SERVER_LINE_STARTS: Final = (
     "Microsoft SQL Server",

@@ -29,9 +29,10 @@ def is_null_device(path: str) -> bool:
 
 
 def locate_path(world: World, server: str, path: str) -> tuple[str, str]:
-    r"""Return (server, local path) of a path as *server* writes it: `\\SERVER_B\share\x` is D:\share\x of SERVER_B.
+    r"""Return (server, local path) of the file that *server* calls *path*.
 
-    Raise 3201 if the drive or the other server does not exist.
+    `\\SERVER_B\share\x` is D:\share\x of SERVER_B. Raise 3201 if the drive or the other server does not
+    exist.
     """
     if is_null_device(path):
         return server, NULL_DEVICE

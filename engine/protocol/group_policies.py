@@ -140,11 +140,11 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def on_caught_up(self, world: World, stream: int) -> None:
-        """Handle that the log of *stream* is sent, except for at most one block."""
+        """Handle a stream of which at most one block of log remains to be sent."""
 
     @abstractmethod
     def on_redo_done(self, world: World, stream: int) -> None:
-        """Handle that the receiver of *stream* has redone all log that it received."""
+        """Handle a stream whose receiver has redone all received log."""
 
     @abstractmethod
     def find_log_hold(
@@ -194,7 +194,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def on_log_lost(self, world: World, key: Key) -> None:
-        """Handle that a copy has lost its log. The copy is already closed."""
+        """Handle the loss of a copy's log. The copy is already closed."""
 
     @abstractmethod
     def on_instance_lost(self, world: World, key: Key) -> None:
@@ -225,7 +225,10 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def on_recovered(self, world: World, key: Key) -> bool:
-        """Handle the recovery of the database at an instance start. Return True if the group sets its state."""
+        """Handle the recovery of the database at an instance start.
+
+        Return True if the group decides the state of the database.
+        """
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
@@ -255,7 +258,7 @@ class GroupPolicy(ReplicationPolicy):
     def on_connection_lost(
         self, world: World, group: int, server: str, peer: str, epoch: int, reason: str
     ) -> None:
-        """Handle that *server* notices the loss of its connection to *peer*."""
+        """Handle the loss of the connection to *peer*, which *server* has noticed."""
 
     @abstractmethod
     def on_connection_made(self, world: World, group: int, server: str, peer: str, epoch: int) -> None:
@@ -374,12 +377,12 @@ def get_group_policy(world: World, group: int) -> GroupPolicy:
 
 
 def on_caught_up(world: World, stream: int) -> None:
-    """Handle that the log of *stream* is sent, except for at most one block (flow handler)."""
+    """Handle a stream of which at most one block of log remains to be sent (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_stream_source(stream)]]).on_caught_up(world, stream)
 
 
 def on_redo_done(world: World, stream: int) -> None:
-    """Handle that the receiver of *stream* has redone all log that it received (flow handler)."""
+    """Handle a stream whose receiver has redone all received log (flow handler)."""
     get_policy(world.copies[world.sources[world.flow.get_stream_source(stream)]]).on_redo_done(world, stream)
 
 

@@ -151,7 +151,7 @@ def fill_log(world: World, database: str) -> None:
 
 
 def _add_old_log(world: World, source: int, kb: float) -> None:
-    """Add log that counts as written earlier: a checkpoint followed it, and all connected receivers have it."""
+    """Add log that counts as written earlier: it is already hardened here and at all connected receivers."""
     flow = world.flow
     at_source = flow.read_source_positions(source)
     flow.set_positions(
@@ -216,10 +216,7 @@ def end_open_transaction(world: World, server: str, database: str) -> None:
 def record_window_transactions(
     world: World, server: str, database: str, session_ids: tuple[int, ...]
 ) -> None:
-    """Record the T-SQL window sessions with an open transaction in the database.
-
-    *session_ids* are their session IDs.
-    """
+    """Record *session_ids*, the sessions of T-SQL windows that have an open transaction in the database."""
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.source is None:

@@ -57,7 +57,7 @@ def get_packet_losses(world: World, a: str, b: str) -> tuple[float, float]:
 
 
 def forget_lossy_timers(world: World, a: str, b: str) -> None:
-    """Forget the drawn times of timeouts between two computers, because the loss on their link changes."""
+    """Forget the random times of timeouts on the link between two computers, whose packet loss changes."""
     for key, contact in list(world.contacts.items()):
         if contact.pending in ("lossy", "retry") and {_get_link_end(world, name) for name in key[1:]} == {
             a,
@@ -195,7 +195,7 @@ def _is_data_available_on_both(world: World, guid: int, own_server: str, peer: s
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
     """Open both ends of a connection between two instances for session *guid*.
 
-    With *connected* False, the ends are only registered.
+    With *connected* False, store two disconnected ends.
     """
     for server, peer in ((a, b), (b, a)):
         old_contact = world.contacts.get((guid, server, peer))
@@ -211,7 +211,8 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
 def close_lost_connection(world: World, guid: int, server: str, peer: str, epoch: int) -> bool:
     """Close *server*'s end of its lost connection to *peer*.
 
-    Return False if *server* does not respond, has no connection, or has a newer connection than *epoch*.
+    Return False if *server* does not respond or has no connection, or if the connection has changed since
+    *epoch*.
     """
     contact = world.contacts.get((guid, server, peer))
     if contact is None or contact.epoch != epoch or not contact.connected:
@@ -297,7 +298,7 @@ DETECTION_DELAYS_S: Final = {
     "silent": (0.0, PING_INTERVAL_S),
     "reconnect": RECONNECT_RANGE_S,
 }
-"""Range of the delay of a detection, by its kind. For a silence, the timeout is added."""
+"""Kind of detection -> (minimum, maximum) delay of the detection. For a silent peer, the timeout is added."""
 
 
 def _draw_delays_s(random_stream: RandomStream) -> dict[str, float]:
@@ -309,7 +310,7 @@ def _draw_delays_s(random_stream: RandomStream) -> dict[str, float]:
 def schedule_detections(
     world: World, session_guid: int | None = None, resumed_server: str | None = None
 ) -> None:
-    """Schedule what the ends of connections will detect after a change, for one or all sessions.
+    """Schedule the detections at the ends of connections after a change. None means all sessions.
 
     *resumed_server* is an instance that has just stopped hanging: it detects closed connections immediately.
     """

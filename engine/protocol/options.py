@@ -80,7 +80,10 @@ def find_certificate_error(instance: Instance, number: int) -> tuple[int, str, s
 
 
 def is_key_protected_by(world: World, server: str, number: int) -> bool:
-    """Return whether the certificate with thumbprint *number* protects the key of a database on *server*."""
+    """Return whether a certificate protects the encryption key of any database on *server*.
+
+    *number* is the certificate's thumbprint.
+    """
     return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)
 
 
@@ -129,7 +132,7 @@ def _take_offline(world: World, key: Key, value: str) -> None:
 
 
 def _set_emergency(world: World, key: Key, value: str) -> None:
-    """Open the database without writing its log, only for sysadmin."""
+    """Set EMERGENCY: only sysadmin can use the database, and its log is not written."""
     copy = world.copies[key]
     if copy.disk_failed or copy.db_state not in (DbState.ONLINE, DbState.EMERGENCY):
         raise UnsimulatedOptionError("ALTER DATABASE … SET EMERGENCY of a database that is not online")

@@ -1,9 +1,10 @@
-"""Timeouts on links that lose packets, although packets pass.
+"""Timeouts on links that lose some packets but deliver others.
 
-A ping travels over TCP, which sends a lost segment again after a timeout that doubles each time, at most five
-times [DOC: TcpMaxDataRetransmissions]. Later pings wait for it, so a partner is silent until a copy arrives
-[DOC: possible failures]. A cluster heartbeat is a request and a response, which are not sent again [DOC:
-removed nodes].
+A ping travels over TCP. TCP sends a lost segment again after a timeout that doubles each time, at most five
+times [DOC: TcpMaxDataRetransmissions]. Later pings wait for the lost ping, so a partner is silent until a
+retransmission arrives [DOC: possible failures]. A cluster heartbeat is a request and a response, which are
+not
+sent again [DOC: removed nodes].
 """
 
 from typing import Final
@@ -13,11 +14,16 @@ from engine.constants import PING_INTERVAL_S, RETRANSMIT_MIN_S, RUN_TIME_MAX_S
 from engine.random_streams import RandomStream
 
 LOSS_MIN: Final = 0.1
-"""Share of lost packets from which a timeout is possible. Below it, the mean wait exceeds a run. Derived."""
+"""Minimum share of lost packets at which timeouts occur. Derived.
+
+With a smaller loss, the mean time to a timeout exceeds the duration of a run.
+"""
 
 SILENT_LOSS_MIN: Final = 0.9
-"""Share of lost packets from which a link passes no messages. Derived: with six transmissions within the
-default timeout, half of the segments do not arrive, and one of 2,000 connection requests succeeds.
+"""Minimum share of lost packets at which a link passes no messages.
+
+Derived: with six transmissions within the default timeout, half of the segments do not arrive, and one of
+2,000 connection requests succeeds.
 """
 
 RETRANSMISSIONS_MAX: Final = 5
@@ -26,7 +32,10 @@ TcpMaxDataRetransmissions].
 """
 
 ABORT_S: Final = RETRANSMIT_MIN_S * ((2 << RETRANSMISSIONS_MAX) - 1)
-"""Time from a segment to the abort of its connection if no copy is acknowledged, in seconds. Derived."""
+"""Time from the first transmission of a segment until TCP aborts the connection, in seconds. Derived.
+
+It applies if neither the segment nor a retransmission is acknowledged.
+"""
 
 CONNECT_RETRY_S: Final = 3.0
 """Time between two connection requests. Documented: the first retransmission [DOC: TcpInitialRTT]."""
@@ -36,7 +45,10 @@ HANDSHAKE_MESSAGES: Final = 2.0
 
 
 def _draw_failures(random_stream: RandomStream, chance: float) -> float:
-    """Return the number of independent trials before an event of probability *chance*, at most a run long."""
+    """Draw the number of failed trials before the first success, at most RUN_TIME_MAX_S.
+
+    *chance* is the probability of success of each independent trial.
+    """
     if chance >= 1.0:
         return 0.0
     uniform = random_stream.draw_uniform()
@@ -46,7 +58,7 @@ def _draw_failures(random_stream: RandomStream, chance: float) -> float:
 
 
 def draw_silence_s(random_stream: RandomStream, loss: float, timeout_s: float) -> float:
-    """Draw the time until a peer whose packets are lost with share *loss* has been silent for the timeout."""
+    """Draw the time until a peer has been silent for *timeout_s*. *loss* is the share of its lost packets."""
     limit_s = min(timeout_s, ABORT_S)
     transmissions = 1 + sum(
         RETRANSMIT_MIN_S * ((1 << number) - 1) < limit_s for number in range(1, RETRANSMISSIONS_MAX + 1)
@@ -59,7 +71,7 @@ def draw_silence_s(random_stream: RandomStream, loss: float, timeout_s: float) -
 def draw_heartbeat_silence_s(
     random_stream: RandomStream, received: float, interval_s: float, threshold: int
 ) -> float:
-    """Draw the time until *threshold* heartbeats in succession are lost, without these heartbeats.
+    """Draw the time until the first of *threshold* successive lost heartbeats.
 
     *received* is the share of heartbeats that are answered.
     """
@@ -80,5 +92,8 @@ def compute_connect_chance(out_loss: float, back_loss: float) -> float:
 
 
 def draw_connect_delay_s(random_stream: RandomStream, out_loss: float, back_loss: float) -> float:
-    """Draw the time that lost connection requests take, in seconds."""
+    """Draw the delay that lost connection requests cause, in seconds.
+
+    Each lost request adds CONNECT_RETRY_S.
+    """
     return _draw_failures(random_stream, compute_connect_chance(out_loss, back_loss)) * CONNECT_RETRY_S

@@ -14,14 +14,15 @@ from engine.model import Key, World
 from engine.protocol import errorlog, streams
 
 PROGRESS_REPORT_MIN_S: Final = 10.0
-"""Duration of a recovery from which the ERRORLOG reports its progress. Assumed."""
+"""Minimum duration of a recovery whose progress the ERRORLOG reports. Assumed."""
 
 
 def record_recovery_log(world: World, key: Key, *, crashed: bool) -> None:
-    """Record the log that the next start of the copy redoes, when its process ends.
+    """Record, when the process of a copy ends, the log that the copy's next start redoes.
 
-    It begins at the oldest open transaction or, after a crash, at the last checkpoint if that is older. A mirror
-    or secondary writes no log; its redo queue is in the flow model.
+    This log begins at the oldest open transaction. After a crash (*crashed*), it begins at the last
+    checkpoint if
+    that is older. A mirror or secondary writes no log; its redo queue is in the flow model.
     """
     copy = world.copies[key]
     if copy.source is None:

@@ -56,7 +56,7 @@ STATEMENT_TITLES = {
 
 
 class RestoreState(Struct, frozen=True):
-    """State after a RESTORE, as its options decide: RECOVERY, NORECOVERY or STANDBY, STOPAT and others."""
+    """State that the options of a RESTORE request: RECOVERY, NORECOVERY or STANDBY, STOPAT and others."""
 
     recovery: bool = True
     standby: bool = False
@@ -64,7 +64,7 @@ class RestoreState(Struct, frozen=True):
     replaced: bool = False
     """True for WITH REPLACE."""
     stats: int = 0
-    """Percentage between two progress messages; 0 means no messages."""
+    """Interval between two progress messages, in percent (option STATS); 0 means no messages."""
     position: int = 1
     """Position of the backup in its file."""
     checksum: bool = False
@@ -191,7 +191,10 @@ def restore_database(
 def _check_existing_copy(
     world: World, existing_copy: DatabaseCopy, backup_set: BackupSet, title: str
 ) -> None:
-    """Reject a restore without REPLACE over another database (3154) or an unsaved tail of the log (3159)."""
+    """Raise the errors of a restore without REPLACE over an existing copy.
+
+    3154: the backup is of another database. 3159: the tail of the log has not been backed up.
+    """
     if existing_copy.family != backup_set.family:
         raise SqlError(3154, existing_copy.database, also=(3013,), title=title)
     # An online database always has an unsaved tail. Only BACKUP LOG WITH NORECOVERY saves the whole tail.
@@ -362,11 +365,13 @@ def restore_log(
     ending: RestoreState | None = None,
     file: int = 1,
 ) -> statements.Outcome:
-    """Restore log from the disk file *path*. The log must continue the log of the copy.
+    """Restore log from the disk file *path*. The backup must continue the log of the copy.
 
-    Raise 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (another
-    recovery path) or 4335 (STOPAT is earlier than the restored log), each followed by 3013. *ending* replaces
-    *recovery* if other options are needed.
+    Raise one of these errors, followed by 3013: 3117, 3118, 3135, 3154, 3201. Log is missing before the
+    backup:
+    4305. The backup contains no later log: 4326. Another recovery path: 4330. STOPAT is earlier than the
+    restored
+    log: 4335. *ending* replaces *recovery* if other options are needed.
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"

@@ -70,7 +70,7 @@ BAD_OWN_CERTIFICATE_TEXT: Final = (
 )
 """Text of a handshake that fails because the endpoint's own certificate is missing.
 
-Of the texts of failed handshakes, states 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory.
+The handshake texts of states 21, 67, 85 and 89 are from memory. Those of states 22 and 84 were seen in logs.
 """
 
 

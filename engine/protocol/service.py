@@ -174,7 +174,7 @@ def is_boot_pending(world: World, server: str) -> bool:
 def start_service(world: World, server: str, started_tick: int | None = None) -> None:
     """Start the service, unless its computer is off or booting.
 
-    *started_tick*: only for the timer at the end of booting, which passes the start time of this boot.
+    *started_tick*: start time of this boot. Only the timer at the end of booting passes it.
     """
     state, computer = world.instances[server], world.get_computer_of(server)
     if state.service is Service.STOPPING and not computer.shutting_down:

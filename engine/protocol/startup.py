@@ -98,7 +98,10 @@ def _list_engine_lines(server: Instance, cores: int) -> Iterator[StartupLine]:
 
 
 def _list_transport_lines(server: Instance) -> Iterator[StartupLine]:
-    """Yield ERRORLOG lines after the start of user databases: tempdb, Service Broker, mirroring endpoint."""
+    """Yield the ERRORLOG lines that follow the start of user databases.
+
+    They are about tempdb, Service Broker and the mirroring endpoint.
+    """
     yield 17136, ()
     yield 17137, ("tempdb",)
     yield 9666, ("Service Broker",)
@@ -130,7 +133,7 @@ def write_first_lines(world: World, server: str) -> None:
 
 
 def write_transport_lines(world: World, server: str) -> None:
-    """Write the ERRORLOG lines after the start of tempdb: Service Broker and the mirroring endpoint."""
+    """Write the ERRORLOG lines about tempdb, Service Broker and the mirroring endpoint."""
     _write_lines(world, server, _list_transport_lines(world.instances[server]))
 
 

@@ -60,7 +60,9 @@ def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], St
     """Build a decorator for a statement that must notify the other servers of a session or group.
 
     The statement waits while one of these servers is connected but silent. When the silent server is detected
-    as lost, the statement continues without it. Derived: a server that receives nothing does not change.
+    as lost, the statement continues without it. Derived: a server that receives no message does not change
+    its
+    state.
     """
     handler = f"exchange.{name}"
 
@@ -192,7 +194,7 @@ def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
 
 
 def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> Outcome:
-    """Stop the instance (SHUTDOWN [WITH NOWAIT]), including the connection that requested it."""
+    """Stop the instance (SHUTDOWN [WITH NOWAIT]), which also ends the connection that requested this."""
     cause = "shutdown-nowait" if nowait else "shutdown"
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick

@@ -1,4 +1,4 @@
-"""Mapping between copies of the protocol and the sources and streams of the flow model, by number."""
+"""Mapping of database copies to the numbered sources and streams of the flow model."""
 
 from __future__ import annotations
 
@@ -322,8 +322,9 @@ SOURCE_STOP_CONDITIONS: Final = {
 def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
     """Add or remove streams of *source* as the copy's group requires. Return the stream numbers.
 
-    A log in a session always has a stream, whose send queue is the unsent log. Other logs only have
-    receivers' streams.
+    A log in a session always has a stream, whose send queue is the unsent log. Any other log has streams only
+    to
+    its receivers.
     """
     streams = world.flow.list_source_streams(source)
     if copy.group_kind:
@@ -456,7 +457,7 @@ class FlowSetups:
 
 
 class _LogServer:
-    """Values in the setups of sources and streams that are equal for all logs of one server."""
+    """Part of the setups of sources and streams that is equal for all logs of one server."""
 
     def __init__(self, instance: Instance, computer: Computer) -> None:
         self.site = (computer.site, computer.cores, instance.max_worker_threads)
@@ -472,7 +473,7 @@ class _LogServer:
 
 
 class _StreamPath:
-    """Values in the setups of streams that are equal for all streams from one server to another."""
+    """Part of the setups of streams that is equal for all streams from one server to another."""
 
     def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
         instance, receiver_instance = world.instances[a], world.instances[b]

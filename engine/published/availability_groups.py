@@ -32,7 +32,7 @@ MEASUREMENT_S: Final = 300.0
 
 
 class GroupMeasurement(Struct, frozen=True):
-    """Mean and extreme values of a run of an availability group or a mirroring session."""
+    """Mean and extreme values of one run with an availability group or a mirroring session."""
 
     requests_per_s: float
     writes_mb_per_s: float  # data disk writes of the secondary or mirror
@@ -72,7 +72,7 @@ def measure_group() -> GroupMeasurement:
 
 
 class ExtremeValues(TypedDict):
-    """Extreme values of a run."""
+    """Extreme rates of data writes in a run, and the number of bursts on the secondary."""
 
     writes_most_mb_per_s: float
     writes_least_mb_per_s: float
@@ -81,7 +81,10 @@ class ExtremeValues(TypedDict):
 
 
 def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> ExtremeValues:
-    """Return the extreme values of data writes. Both series are in MB/s, with one value per second."""
+    """Return the extreme rates of data writes, and the number of bursts on the secondary.
+
+    Both series are in MB/s, with one value per second.
+    """
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
         "writes_most_mb_per_s": max(secondary_rates),
@@ -119,14 +122,14 @@ COMPARISON_SEEDS: Final = range(1, 7)
 def _apply_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
     """Apply the input *lines* at 5 s to a group with three replicas and a small idle database.
 
-    Return the world and the events.
+    Return the world at *until_s* and the events until then.
     """
     world = build_group_world(THREE_REPLICAS, windows="2012", version=2012, seed=seed)
     return world, play_script(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """Return the seconds from 5 s until a replica enters the state *state_word*.
+    """Return the seconds from the input at 5 s until a replica enters the state *state_word*.
 
     *server*: only this replica; None for any.
     """

@@ -52,7 +52,11 @@ def _get_host(world: World) -> str:
 
 
 def _build_restart_row() -> FigureRow:
-    """Return the row about a second failure of the same kind, which moves the instance."""
+    """Return the row about repeated failures of an instance.
+
+    After the first failure, the instance restarts on the same node. After the second, it moves to another
+    node.
+    """
     world = build_instance_world()
     play_script(world, "5 stop-service FCI\n", 60.0)
     first_host = _get_host(world)
@@ -179,7 +183,7 @@ def _build_survival_rows() -> list[FigureRow]:
 
 @cache
 def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> bool:
-    """Return whether a network outage of *outage_s* removes NODE_3 from the cluster's membership."""
+    """Return whether NODE_3 is removed from the cluster's membership after *outage_s* without network."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = build_cluster_world(NODES[:3], windows, subnets=subnets)
     events = play_script(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
@@ -245,9 +249,9 @@ def _build_vote_rows() -> list[FigureRow]:
 
 
 def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Fail five nodes one after the other. Return the number that run before the cluster fails.
+    """Power off nodes of a cluster of five in turn. Return the number of nodes before it loses quorum.
 
-    Nodes without a counted vote fail first. The result is 1 if the cluster survives until the last node.
+    Nodes without a counted vote are powered off first. The result is 1 if the last node keeps quorum.
     """
     world = build_cluster_world(NODES, windows, dynamic=dynamic)
     remaining_nodes = list(NODES)
@@ -335,9 +339,9 @@ def _build_forced_quorum_rows() -> list[FigureRow]:
 
 
 def _build_stale_cluster(kind: str, windows: str) -> World:
-    """Return a world in which NODE_2 starts with a stale configuration.
+    """Return a world in which NODE_2 starts with a stale configuration and only the witness.
 
-    NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts with only the witness.
+    NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts. *kind*: kind of the witness.
     """
     world = build_cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play_script(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)

@@ -78,7 +78,10 @@ def build_cluster_world(
 ) -> World:
     """Return a world with a cluster of *nodes* without instances.
 
-    *witness* adds a witness, by default a disk, that every node can reach.
+    *witness*: the cluster has a witness of the kind *witness_kind*, which every node can reach.
+    *without_vote*:
+    nodes whose vote is removed. *lower*: node in LowerQuorumPriorityNodeID. *dynamic*: dynamic quorum is on.
+    *subnets*: subnet of each node.
     """
     world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
@@ -138,9 +141,10 @@ def build_group_world(
 ) -> World:
     """Return a world with availability groups that have one replica per node. The first replica is primary.
 
-    *kinds*: a key of REPLICA_MODES_BY_KIND for each node. *databases*: number of databases per group.
-    *client*: fields of an application that uses the listener of the only group. *cluster*: arguments of
-    `build_cluster_world`.
+    *kinds*: a key of REPLICA_MODES_BY_KIND for each node. *required*:
+    REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. *databases*: number of databases per group. *client*: fields
+    of
+    an application that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)
@@ -343,7 +347,7 @@ def list_error_numbers(events: Sequence[Event]) -> list[int]:
 
 
 def run_sql(world: World, server: str, text: str) -> list[int]:
-    """Run the statement in a query window of its own. Return the numbers of its errors."""
+    """Run the statement in a new query window, and return the numbers of its errors."""
     time_s = world.tick / TICKS_PER_S
     return list_error_numbers(
         play_script(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0)

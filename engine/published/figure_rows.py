@@ -71,11 +71,11 @@ def build_number_row(
     band: tuple[float, float] | None = None,
     note: str | None = None,
 ) -> FigureRow:
-    """Return the row of a figure.
+    """Return the row of a figure. *kind*: class of the figure, which has a tolerance.
 
-    It passes if the deviation is within the tolerance of its class. With *band*, the published figure must
-    also be
-    within *band*.
+    The row passes if the deviation is within this tolerance. *cpu*: CPU_TOLERANCE_PERCENT applies to the
+    classes
+    PREDICTED and SHARED. With *band*, the published figure must also be within *band*.
     """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
@@ -114,7 +114,10 @@ def build_published_number_row(id: str, ours: float, band: tuple[float, float] |
 
 
 def build_statement_row(id: str, holds: bool, ours: str) -> FigureRow:
-    """Return the row of a statement in figures.tsv. *ours*: our result, as text with figures."""
+    """Return the row of a statement in figures.tsv. *holds*: the statement is true in our runs.
+
+    *ours*: our result, as text with figures.
+    """
     figure = _read_figures()[id]
     verdict = "pass" if holds else "fail"
     return FigureRow(

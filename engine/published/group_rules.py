@@ -37,9 +37,8 @@ RTO_SOURCE: Final = "[DOC: performance of groups], estimating failover time"
 FAILOVER_OVERHEAD_MAX_S: Final = 7.0
 """Maximum duration of a failover without detection and redo. Derived.
 
-The documentation says only "short and constant". 7 s includes the offline phase of the planned failover in
-the
-trace of a lab.
+The documentation says only "short and constant". A planned failover in a recorded lab had an offline phase,
+which the 7 s include.
 """
 
 
@@ -91,7 +90,10 @@ def _measure_data_loss() -> tuple[float, float, int]:
 
 @cache
 def _measure_outage_s(fault: str) -> tuple[float, float]:
-    """Return the seconds from a failure of the primary to its detection, and until the database is open."""
+    """Return the seconds from *fault* at the primary to its detection, and until the database is open.
+
+    Both are 10**9 if there is no failover.
+    """
     world = build_group_world(AUTOMATIC_REPLICAS, windows="2016", witness=True)
     play_script(world, f"5 {fault} NODE_1\n", 90.0)
     failovers = [failover for failover in world.failovers if failover.online_tick]
@@ -167,7 +169,10 @@ LONG_LEASE_LINE: Final = (
 
 @cache
 def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
-    """Return the seconds from *fault* at the primary until the cluster detects it; None after 120 s."""
+    """Return the seconds from *fault* at the primary until the cluster detects it; None after 120 s.
+
+    *setup_lines*: input lines that are applied before the fault.
+    """
     world = build_group_world(AUTOMATIC_REPLICAS, witness=True)
     detection_time_s = find_first_s(
         play_script(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
@@ -362,7 +367,7 @@ def _build_admission_rows() -> list[FigureRow]:
 
 @cache
 def _count_failovers(nodes: int) -> int:
-    """Return the number of moves before the role of a repeatedly failing group remains failed.
+    """Return the number of failovers of a repeatedly failing group before its role remains failed.
 
     *nodes*: number of nodes in the cluster.
     """
@@ -437,7 +442,11 @@ def _build_limit_rows() -> list[FigureRow]:
 
 @cache
 def _measure_compression_ratio(version: int, kind: str, flag: int = 0) -> float:
-    """Return the wire bytes per log byte of a stream, for a workload whose log compresses to half its size."""
+    """Return the compressed size of the log that is sent to a replica, as a share of its original size.
+
+    The log of the workload can be compressed to half its size. *kind*: kind of the replica, a key of
+    REPLICA_MODES_BY_KIND. *flag*: trace flag; 0 for none.
+    """
     world = build_group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
     play_script(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
@@ -548,9 +557,10 @@ def _build_log_hold_rows() -> list[FigureRow]:
 
 @cache
 def _measure_reconnection_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
-    """Return the time in seconds at which the application works again.
+    """Return the time in seconds at which the application reconnects.
 
-    The group moves to another subnet at 5 s.
+    At 5 s, the group moves to another subnet. *register_all*: RegisterAllProvidersIP. *ttl_s*: HostRecordTTL.
+    *multi_subnet*: MultiSubnetFailover.
     """
     addresses = ("10.0.1.50", "10.0.2.50")
     listener = AvailabilityListener(

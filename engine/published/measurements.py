@@ -179,7 +179,7 @@ def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) ->
 
 
 def _run_until_threshold(flow: Flow) -> float:
-    """Advance until a quantity crosses the requested threshold. Return the seconds."""
+    """Run *flow* until a value crosses a threshold that was set before. Return the elapsed seconds."""
     ticks, sources, streams = run_flow(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S
@@ -267,7 +267,7 @@ def _add_database(
 
 
 def play_script(world: World, script: str, until_s: float) -> list[Event]:
-    """Advance the world to *until_s* with the input lines in *script*, as a run without a window does."""
+    """Advance the world to *until_s* with the input lines in *script*, without a user interface."""
     inputs, problems = parse_script(script)
     assert not problems, problems
     return simulator.advance_world(world, round(until_s * TICKS_PER_S), inputs)

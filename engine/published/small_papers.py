@@ -49,7 +49,7 @@ def _build_compression_setup(mode: SafetyMode, mbps: float, ratio: float) -> Mir
 
 
 def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[MeanValues, MeanValues]:
-    """Return the mean values without and with log compression."""
+    """Return the mean values of the same session without and with log compression."""
     raw = measure_setup(_build_compression_setup(mode, mbps, 1.0), 60.0)
     return raw, measure_setup(_build_compression_setup(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
@@ -127,7 +127,10 @@ def _build_asynchronous_rows() -> list[FigureRow]:
 
 
 def _measure_drain_s(ratio: float) -> float:
-    """Return the seconds in which an idle principal sends 2 GB of unsent log."""
+    """Return the seconds in which an idle principal sends 2 GB of unsent log.
+
+    *ratio*: size of the compressed log as a share of the original size.
+    """
     rate = measure_setup(_build_compression_setup(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 

@@ -309,7 +309,7 @@ LOG_DISK_KB: Final = 40 * GB_KB
 
 
 def build_operation_rows() -> list[FigureRow]:
-    """Return the rows of figures 1 to 4 and of the suspended bulk loads."""
+    """Return the rows of figures 1 to 4, and the rows about a suspended session."""
     return [*_build_index_rows(), *_build_rebuild_rows(), *_build_bulk_load_rows(), *_build_suspended_rows()]
 
 

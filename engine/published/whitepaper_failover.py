@@ -49,7 +49,10 @@ def build_rows() -> list[FigureRow]:
 
 @cache
 def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Run the same failure with SEED_COUNT seeds, and return the durations."""
+    """Run the same failure with SEED_COUNT seeds, and return the durations of the failovers.
+
+    *cause*: key of FAULT_LINES. *loaded*: the database has the load of Workload1.
+    """
     total_times, decision, role = [], [], []
     for seed in range(SEED_COUNT):
         failover = _simulate_failover(cause, loaded, seed)

@@ -1,4 +1,4 @@
-"""Parsing and execution of input lines such as `41.25 power-off SERVER_A`, and the fault ledger."""
+"""Parsing and execution of input lines such as `41.25 power-off SERVER_A`, and the record of all faults."""
 
 import difflib
 import re
@@ -354,7 +354,10 @@ def execute_input(world: World, input_: Input) -> None:
 
 
 def _execute_and_record(world: World, input_: Input, verb: Verb, do: VerbFunction) -> None:
-    """Execute a fault or repair and record it in the ledger. If it has no effect, only emit an event."""
+    """Execute a fault or repair with *do* and record it in the fault ledger.
+
+    If the action would have no effect, only emit an event.
+    """
     known_servers = (world.instances, world.computers)
     server = (
         input_.args[0] if input_.args and any(input_.args[0] in names for names in known_servers) else None
@@ -468,7 +471,10 @@ def _revert_each(world: World) -> None:
 
 
 def record_effects(world: World) -> None:
-    """Record in the ledger which active faults have taken effect, and which have ended with their effect."""
+    """Record in the fault ledger when active faults take effect.
+
+    Also record the end of faults that end together with their effect (`Verb.ends_with_effect`).
+    """
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None:
             continue

@@ -72,7 +72,7 @@ def _degrade_link(world: World, input_: Input) -> SavedValues:
 
 
 FLAPPING_PERIOD_S: Final = 2.0
-"""Period of a flapping link: one phase down and one phase up. Assumed: about the time to detect both."""
+"""Period of a flapping link: one phase down and one phase up. Assumed: the time to detect both."""
 
 
 def _start_flapping(world: World, input_: Input) -> SavedValues:

@@ -60,7 +60,7 @@ def find_no_objection(world: World, input_: Input) -> str:
 
 
 def list_single_variant(world: World, args: Args) -> Iterable[tuple[str, str]]:
-    """Offer the action once, without options."""
+    """Return one variant without options, so that menus offer the action once."""
     return (("", ""),)
 
 
@@ -83,10 +83,9 @@ class Verb(Struct, frozen=True, kw_only=True):
     group: VerbGroup
     """Group in menus and scores. The fault ledger records verbs of the groups "fault" and "repair"."""
     do: VerbFunction | None
-    """Function that executes the verb and returns the values that a reversal restores. It raises InputError
-    before any change.
+    """Function that executes the verb and returns the values that a reversal restores.
 
-    If None, the ledger executes the verb itself (`revert-all`).
+    It raises InputError before any change. None for `revert-all`, which `engine.verbs.input_lines` executes.
     """
 
     # shown in the fault list
@@ -112,7 +111,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     outage of the part in *loses*.
     """
     ends_with_effect: bool = False
-    """True if the fault ends with its effect, because other work has repaired it."""
+    """True if the fault ends when its effect ends, for example after a repair by T-SQL."""
     cure: bool = False
     """True for maintenance that interrupts the service briefly. The fault ledger records it."""
     by_person: bool = False
@@ -169,9 +168,9 @@ class Verb(Struct, frozen=True, kw_only=True):
         return self.do is not None and (self.group in ("fault", "repair") or self.cure)
 
     def is_own_reverse(self, input_: Input) -> bool:
-        """Return whether *input_*, an input with this verb, reverts the verb.
+        """Return whether *input_*, an input with this verb, reverts a fault of the same verb.
 
-        For example, a slow-down by the factor 1 reverts a slow-down.
+        For example, a slowdown by the factor 1 reverts a slowdown.
         """
         name, *options = self.reverse.split() or [""]
         pairs = (option.split("=") for option in options)

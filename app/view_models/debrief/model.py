@@ -59,7 +59,7 @@ class Grade(Struct, frozen=True):
 class SummaryFigure(Struct, frozen=True):
     """Figure of a run in the summary of the debrief.
 
-    *color_name* is empty for a normal value. *detail* is True if the figure explains the one above it.
+    *color_name*: empty for a normal value. *detail*: True if the figure explains the figure above it.
     """
 
     key: str
@@ -115,7 +115,7 @@ def summarize_run(report: Report, scenario: Scenario | None) -> SummaryModel:
 def find_grade(total: float, finished: bool) -> Grade:
     """Return the grade of the score *total*.
 
-    *finished*: True if the run reached all goals. Otherwise, the drill is not passed.
+    *finished*: True if the run reached all goals. Otherwise, the grade is that of a failed drill.
     """
     text, color_name = next(
         (text, tone)
@@ -136,7 +136,7 @@ def describe_end(report: Report) -> str:
 
 
 def describe_result(report: Report) -> str:
-    """Return a sentence about the end of the run and the reached goals."""
+    """Return the result as text: reached goals, end and duration of the run, then its mode and seed."""
     end = tr(END_LABELS.get(report.get("ended_by"), END_LABELS[None]))
     goals = report.get("goals", ())
     met_count = sum(bool(goal["met"]) for goal in goals)
@@ -257,7 +257,10 @@ HINT, WAIT, ANSWER, TRY_AGAIN, WATCH, PLAY, SKIP, NEXT, BACK = (
 
 
 class LessonCard(Struct, frozen=True):
-    """Contents of the lesson bar: heading, color name, sentences, steps and available buttons."""
+    """Card of the lesson bar, in which the player practices a mistake of the run.
+
+    *lines*: sentences. *steps*: steps of the best continuation. *buttons*: names of the available buttons.
+    """
 
     heading: str
     color_name: str
@@ -303,7 +306,7 @@ def build_judgment_card(
     review: Review | None,
     choices: ChoicesByQuestion,
 ) -> LessonCard:
-    """Return the card that judges a player's answer. *has_another*: True if another lesson follows."""
+    """Return the card that judges a player's answer. *has_another*: True if another mistake follows."""
     if judgment.is_noop or not is_good_answer(lesson, judgment):
         return build_rejection_card(lesson, judgment)
     points = formatting.format_plain_number(round(judgment.value, 1))
@@ -316,7 +319,7 @@ def build_solution_card(
 ) -> LessonCard:
     """Return the card that shows the best continuation to a player who gives up.
 
-    *has_another*: another lesson follows.
+    *has_another*: True if another mistake follows.
     """
     points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
@@ -353,9 +356,8 @@ def _build_continuation_card(
 def find_reason(lesson: RunSegment, review: Review | None) -> str:
     """Return the reason for the best action of *lesson*; empty if there is none.
 
-    It is the reference solution's reason for the same action. Otherwise, it is the advice of the rule that
-    the
-    player broke.
+    If a step of the reference solution has the same action, return the reason of this step. Otherwise, return
+    the advice of the rule that the player broke.
     """
     if review is None:
         return ""

@@ -38,9 +38,10 @@ The debrief shows the full command elsewhere.
 STATEMENT_SENTENCES: Final = tuple(
     (row["pattern"], row["text"]) for row in read_table("app.view_models.debrief", "statements.tsv")
 )
-"""(pattern, sentence) for a SQL batch. Patterns are matched against the uppercase batch.
+"""(pattern, sentence) to describe a SQL batch.
 
-The pattern that matches last in the batch determines the sentence.
+Patterns are matched against the uppercase batch. If several patterns match, the pattern whose match is last
+in the batch determines the sentence.
 """
 
 REMARK_SENTENCES: Final = {
@@ -124,7 +125,7 @@ class VerdictModel(Struct, frozen=True):
     """Heading of the steps; empty without steps."""
     steps: tuple[ContinuationStep, ...] = ()
     lines: tuple[str, ...] = ()
-    """Sentences that replace the steps; empty if there are steps."""
+    """Sentences that are shown if there are no steps; empty if there are steps."""
     retry_point: RetryPoint | None = None
     """Point at which a retry starts; None if there is nothing to retry."""
     lesson: RunSegment | None = None
@@ -247,9 +248,9 @@ def omit_columns(statement: str) -> str:
 
 
 def find_retry_point(lesson: RunSegment, choices: ChoicesByQuestion) -> RetryPoint:
-    """Return the time at which a retry starts. It leaves a person enough time to act before the mistake.
+    """Return the time at which a retry starts, early enough for a person to act before the mistake.
 
-    Queries are not counted, because the player can run them before starting the clock.
+    No time is planned for queries, because the player can run them before starting the clock.
     """
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
     begin, _ = find_retry_start(

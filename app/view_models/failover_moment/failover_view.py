@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 Milestones = Mapping[str, Tick | None]
-"""Milestone -> tick at which it was reached; None if not yet."""
+"""Milestone -> tick at which it was reached; None if it has not been reached."""
 
 
 class FailoverPhase(Struct, frozen=True):
-    """Phase of a failover, with the ticks of its start and end. None: it has not begun or has not ended."""
+    """Phase of a failover, with its start and end ticks.
+
+    *start_tick* is None until the phase begins, and *end_tick* is None until it ends.
+    """
 
     kind: PhaseKind
     start_tick: Tick | None
@@ -112,7 +115,7 @@ def build_failover_view(drill: Drill, number: int) -> FailoverView:
 
 
 def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
-    """Return the phases of *failover* until the database is online. Phases of applications are omitted."""
+    """Return the phases of *failover* until the database is online. Reconnections are not included."""
     technology = find_technology(drill.world, failover)
     events = _select_phase_events(drill.events, failover.failed_tick) if technology == INSTANCE else []
     milestones = find_milestones(failover, technology, events, (), find_start_due_tick(drill.world, failover))
@@ -120,7 +123,7 @@ def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...
 
 
 def build_expected_view(drill: Drill, failover: Failover, technology: str) -> FailoverView:
-    """Build the view of an expected failover that no server has triggered yet. Its detection phase runs."""
+    """Build the view of an expected failover that no server has triggered yet, in its detection phase."""
     events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
     return _build_view(technology, failover, events, clients, None, None, None, is_detected=False)
@@ -262,8 +265,9 @@ def _select_phase_events(events: Sequence[Event], tick: Tick) -> list[Event]:
 
 
 SHORT_PHASE_S: Final = 0.05
-"""Simulated duration below which a phase would be invisible. A replay shows such a phase for SHORT_PHASE_WALL_MS.
-Assumed.
+"""Simulated duration below which a phase would be too short to see in a replay. Assumed.
+
+The replay shows such a phase for SHORT_PHASE_WALL_MS.
 """
 SHORT_PHASE_WALL_MS: Final = 900
 """Wall time for which a replay shows a short phase. Our choice."""
@@ -314,9 +318,9 @@ def compute_replay_length_s(failover_view: FailoverView) -> float:
 
 
 def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:
-    """Return the clock speed for a running *phase*.
+    """Return the clock speed for a running *phase*, in simulated seconds per second.
 
-    The longer the phase lasts, the higher the speed, because the end of the phase is unknown.
+    The speed increases while the phase lasts, because nobody knows when the phase will end.
     """
     lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
     return min(2.0, max(CLOCK_SPEED_MIN, lasted_s / 2.0))

@@ -36,7 +36,7 @@ class RequirementRow(Struct, frozen=True):
 class MissingFailoverView(Struct, frozen=True):
     """Requirements of an automatic failover, to explain why none occurs.
 
-    The first *revealed* rows show whether their requirement is met. The other rows still hide it.
+    Only the first *revealed* rows show whether their requirement is met.
     """
 
     heading: str
@@ -146,7 +146,7 @@ def _list_requirements(history: History, database: str, lost_tick: int) -> list[
 
 
 def _select_target_requirements(rows: list[FailoverPrecondition]) -> list[FailoverPrecondition]:
-    """Return the common requirements, and those of the target with the fewest unmet requirements."""
+    """Return the requirements without a target, and those of the target with the fewest unmet requirements."""
     targets = list(dict.fromkeys(row.target for row in rows if row.target))
     if not targets:
         return rows

@@ -27,9 +27,9 @@ class PhaseKind(Struct, frozen=True):
     heading: str
     sentence: str
     highlighted_places: tuple[str, ...]
-    """Places that are highlighted."""
+    """Positions on the stage that are highlighted during the phase."""
     highlighted_wires: tuple[tuple[str, str], ...] = ()
-    """Pairs of places whose connection is highlighted."""
+    """Pairs of positions whose connection is highlighted during the phase."""
     check: str = ""
     """Log, view or tool in which a DBA finds the trace of this phase."""
 

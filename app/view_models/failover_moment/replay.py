@@ -21,7 +21,7 @@ REDO_FRAME_COUNT: Final = 10
 
 
 class FailoverReplay:
-    """Replay of one failover of a run. The world of each key frame is restored only once."""
+    """Replay of one failover of a run. The simulated state at each key frame is restored only once."""
 
     def __init__(self, history: History, number: int) -> None:
         self._history, drill = history, history.drill

@@ -71,11 +71,11 @@ class StageCard(Struct, frozen=True):
     badges: tuple[StatusIndicator, ...] = ()
     """Additional indicators on the card."""
     resources: tuple[tuple[str, str], ...] = ()
-    """(name, kind) of each resource of the cluster role on this node."""
+    """(name, kind) of each resource of the instance, on the card of its new node; otherwise empty."""
 
 
 class StageWire(Struct, frozen=True):
-    """Connection between two places of the stage."""
+    """Connection between two positions on the stage."""
 
     ends: tuple[str, str]
     is_interrupted: bool
@@ -86,30 +86,30 @@ class StageWire(Struct, frozen=True):
 
 
 class StageFacts(Struct, frozen=True):
-    """Facts of the world that the stage shows at one tick."""
+    """State of the simulated servers that the stage shows at one tick."""
 
     tick: Tick
     cards: Mapping[str, StageCard] = field(default_factory=dict)
-    """Place on the stage -> card."""
+    """Position on the stage -> card."""
     votes: tuple[StageVote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None
     """Redo queue of the copy that takes over; None if the failover has no redo queue."""
     listener: str = ""
     listener_at: str = ""
-    """Place of the server to which the listener points; empty if it points to none."""
+    """Position of the server to which the listener points; empty if the listener points to none."""
     disk: str = ""
     owner: str = ""
-    """Node that owns the shared disks."""
+    """Node that owns the shared disks of the failover cluster instance."""
     instance: str = ""
     cluster: str = ""
     more_clients: int = 0
-    """Number of further clients that the stage does not show."""
+    """Number of clients that the stage does not show."""
     more_databases: int = 0
-    """Number of further databases that the stage does not show."""
+    """Number of databases that the stage does not show."""
 
     def replace_voters(self, previous_votes: tuple[StageVote, ...]) -> StageFacts:
-        """Return these facts with the voters of *previous_votes*, which are the voters before the loss.
+        """Return a copy of these facts with the voters of *previous_votes*, from before a server was lost.
 
         The cluster adjusts votes after a loss, but the stage keeps showing the previous voters.
         """
@@ -123,7 +123,10 @@ class StageFacts(Struct, frozen=True):
         return replace(self, votes=votes) if votes else self
 
     def restore_vote(self, name: str) -> StageFacts:
-        """Return these facts as they were before the loss of *name* was noticed: its vote still counts."""
+        """Return a copy of these facts in which the vote of *name* is still cast.
+
+        The copy shows the vote as it was before the loss of *name* was noticed.
+        """
         counted_votes = (replace(vote, state=VOTE_CAST) if vote.name == name else vote for vote in self.votes)
         return replace(self, votes=tuple(counted_votes))
 
@@ -173,7 +176,7 @@ def capture_facts(world: World, failover: Failover, technology: str) -> StageFac
 def _find_places(
     world: World, failover: Failover, technology: str, servers: Mapping[str, ServerDisplay]
 ) -> dict[str, str]:
-    """Return place on the stage -> server; unknown servers are omitted."""
+    """Return position on the stage -> server, for positions whose server is in *servers*."""
     places_by_role = {FROM: failover.from_server, TO: failover.to_server}
     if technology == MIRRORING:
         copy = world.copies.get((failover.to_server, failover.database))
@@ -333,7 +336,7 @@ _WIRES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
     ),
     INSTANCE: ((FROM, DISK, ""), (DISK, TO, ""), (CLIENT, TO, "")),
 }  # fmt: skip
-"""Technology -> (place, place, label) of each drawn wire."""
+"""Technology -> (position, position, label) of each connection that the stage draws."""
 
 
 def _list_wires(world: World, places: Mapping[str, str], technology: str, owner: str) -> Iterator[StageWire]:

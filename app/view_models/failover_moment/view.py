@@ -101,9 +101,9 @@ class StageView(Struct, frozen=True):
     """Current position in the time bar, 0 to 1."""
     facts: StageFacts
     highlighted_places: tuple[str, ...]
-    """Places that are highlighted."""
+    """Positions on the stage that are highlighted."""
     highlighted_wires: tuple[tuple[str, str], ...]
-    """Pairs of places whose connection is highlighted."""
+    """Pairs of positions whose connection is highlighted."""
     votes_text: str
     """Text about the votes."""
     votes_color_name: str
@@ -112,11 +112,11 @@ class StageView(Struct, frozen=True):
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
 
-    Only one resource of each phase shows a duration. SQL Server Agent starts after SQL Server, on which it
-    depends.
+    Each phase shows only one duration. SQL Server Agent waits for SQL Server, although both belong to one
+    phase.
     """
     lines: Mapping[str, tuple[str, str]]
-    """Place of a card on the stage -> (text about the card's latest event, color name)."""
+    """Position of a card on the stage -> (text about the card's latest event, color name)."""
     has_ended: bool
     """True if the failover has ended."""
 
@@ -432,7 +432,7 @@ def format_vote_count(facts: StageFacts) -> str:
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     """Return a text such as "2 of 3 votes: quorum", and its color name.
 
-    If *counted* is False, the text says how many votes are needed.
+    If *counted* is False, return a text such as "2 of 3 votes are needed" instead.
     """
     voters = [vote for vote in facts.votes if vote.state != VOTE_NOT_COUNTED]
     if not voters:
@@ -495,7 +495,7 @@ def get_resource_label(state: str) -> str:
 def _list_event_lines(
     failover_view: FailoverView, facts: StageFacts, tick: Tick
 ) -> dict[str, tuple[str, str]]:
-    """Return place on the stage -> (text, color name) of the latest event, for each card with an event."""
+    """Return position on the stage -> (text, color name) of the latest event, for each card with an event."""
     failover = failover_view.failover
     names = {"from": failover.from_server, "to": failover.to_server}
     delays = {

@@ -77,9 +77,9 @@ def get_replica_limits(version: int) -> tuple[int, int, int]:
 
 
 def check_option_name(name: str, value: OptionValue, allowed_names: Container[str], version: int) -> None:
-    """Raise 102 for an option that this version does not have.
+    """Raise 102 for an option that is not in *allowed_names* or that this version does not have.
 
-    Raise "Not simulated" for an option that only SQL Server has.
+    Raise "Not simulated" for an option or value that SQL Server has and the simulation does not have.
     """
     if version < OPTION_FIRST_VERSIONS.get(name, 0):
         raise SqlError(102, name.split()[-1])
@@ -102,7 +102,10 @@ def require_keyword(value: OptionValue, *allowed: str) -> str:
 
 
 OPTION_NUMBER_MAX: Final = 2**32 - 1
-"""Maximum health check timeout in ms, the largest number that an option can have. [DOC: CREATE AVAILABILITY GROUP]"""
+"""Largest number that an option can have: the maximum health check timeout in ms.
+
+[DOC: CREATE AVAILABILITY GROUP]
+"""
 
 
 def parse_integer(value: OptionValue) -> int:

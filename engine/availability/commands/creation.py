@@ -316,7 +316,7 @@ statements.COMPLETION_HANDLERS["availability.failover"] = _await_primary
 def start_forced_failover(world: World, server: str, name: str) -> statements.Outcome:
     """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
-    If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 during the
+    If no data can be lost and quorum was not forced, start a planned failover instead. Raise 35253 during the
     revert or seeding of a database, and after a revert was interrupted. [DOC: database replica states]
     """
     group = _require_failover_target(world, server, name)

@@ -276,7 +276,7 @@ def execute_resume(world: World, server: str, database: str) -> list[Message]:
 def resume_data_movement(world: World, server: str, database: str) -> list[Message]:
     """Resume the data movement of a copy.
 
-    At the primary, also reconnect all connected secondaries. Raise 35239.
+    At the primary, also start to send log to all connected secondaries again. Raise 35239.
     """
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)

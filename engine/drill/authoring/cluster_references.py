@@ -11,7 +11,10 @@ from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 
 KnownNameCheck = Callable[[ProblemCollector, KeyPath, str | None, Sequence[str], str], bool]
-"""Function that reports an unknown name and returns whether the name is known (`references._check_name`)."""
+"""Function (collector, path, name, known names, kind of object) -> True if the name is known.
+
+It reports an unknown name as a problem. The implementation is `references._check_name`.
+"""
 
 REPLICAS_MAX = {2012: 5}
 """SQL Server version -> maximum replicas of a group, including the primary."""

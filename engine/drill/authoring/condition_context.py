@@ -62,13 +62,13 @@ class ConditionContext(Struct, frozen=True):
         return availability.list_serving_copies(self.world, database)
 
     def find_principal(self, database: str) -> DatabaseCopy | None:
-        """Return the leading copy of *database*: call the function `find_principal` with this context."""
+        """Return the leading copy of *database* in this context; None if the database has no copy."""
         return find_principal(self.world, database, self.list_serving_copies(database))
 
     def find_log_numbers(self, database: str) -> StreamNumbers:
-        """Return the numbers of the log source and the stream that serve the leading copy of *database*.
+        """Return the numbers of the log source and of the stream that the leading copy of *database* uses.
 
-        If the database has no leading copy, return those of any copy with a log. -1 means none.
+        A number is -1 if there is none.
         """
         copy = self.find_principal(database)
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
@@ -93,7 +93,7 @@ class ConditionNames(Struct, frozen=True):
     """Keys of the roles of a team."""
 
     def list_names(self, kind: ObjectKind) -> tuple[str, ...]:
-        """Return the names of this kind of object."""
+        """Return the names of all objects of *kind*."""
         return {
             "database": self.databases,
             "server": (*self.servers, *self.computers),
@@ -131,7 +131,7 @@ def find_principal(
 # --- words after `is` ---------------------------------------------------------------------------------------
 
 NO_SESSION_STATE: Final = "NONE"
-"""Word for the state of a copy without a session or group, in conditions."""
+"""Word that conditions use for the state of a copy without a session or availability group."""
 ARMED_STATE: Final = "ARMED"
 """Word "ARMED" in conditions: a loss of the principal would now lead to an automatic failover."""
 

@@ -76,7 +76,7 @@ class Condition(Struct, frozen=True):
     None means that only events can change the result.
     """
     operand_tests: tuple[ConditionPredicate, ...]
-    """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
+    """Tests of the operands if the whole condition is an `and`; otherwise only the test of the condition."""
 
     def is_met(self, context: ConditionContext) -> bool:
         """Return whether the condition is met in *context*."""
@@ -117,7 +117,7 @@ def parse(text: str, names: ConditionNames) -> Condition:
 
 
 STATUS_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
-"""Grammar rules of the conditions that a status report may state: those without a comparison."""
+"""Grammar rules that the condition in a status report may use: tests without comparisons."""
 
 
 def parse_status(text: str, names: ConditionNames) -> Condition:
@@ -195,7 +195,7 @@ UNKNOWN_NAME_TEXTS: Final[dict[tuple[ObjectKind, ...], str]] = {
     ("database", "client"): mark("there is no database or client {name!r}"),
     ("database", "server", "client"): mark("there is no database or server or client {name!r}"),
 }
-"""Allowed kinds of a name -> problem text for an unknown name."""
+"""Kinds of object that a name may denote -> problem text if there is no such object."""
 
 
 def build_temporary_result(context: ConditionContext, holds: bool, seconds: int = 1) -> ConditionResult:
@@ -411,9 +411,9 @@ class _ConditionTranslator:
     def _any_name(
         self, node: Tree[Token] | Token, kinds: tuple[ObjectKind, ...] = ("database", "server", "client")
     ) -> tuple[ObjectKind, str]:
-        """Return (kind, name as in the scenario) of the object of one of *kinds* that *node* names.
+        """Return (kind, name) of the object that *node* names, with the name as the scenario spells it.
 
-        Raises ConditionError if there is no such object.
+        *kinds*: allowed kinds of object. Raises ConditionError if no such object exists.
         """
         assert not isinstance(node, str)
         token = node.children[0]
@@ -440,10 +440,11 @@ def _join_parts(
     parts: list[_TranslatedCondition],
     deciding_result: bool,
 ) -> _TranslatedCondition:
-    """Join *parts* with *join*, which is the function for `and` or `or`.
+    """Join the *parts* of an `and` or `or` condition into one.
 
-    *deciding_result*: result of one part that decides the whole condition: False for `and`, True for
-    `or`.
+    *join*: function that joins two tests. *deciding_result*: result of one part that decides the whole
+    condition: False
+    for `and`, True for `or`.
     """
     test = reduce(join, [part.test for part in parts])
     static_tests = [part.test for part in parts if part.evaluate is None]
@@ -469,10 +470,10 @@ def _join_parts(
 def _build_comparison(
     number: _Operand, operator: str, operand: _Operand, test: ConditionPredicate
 ) -> ConditionEvaluator | None:
-    """Build the evaluator of the comparison `number operator operand`.
+    """Build the evaluator of `number operator operand`; None if only events can change the result.
 
-    *test*: function that only evaluates the comparison. The evaluator also returns how long a result
-    stays valid. None means that only events change the result.
+    *test*: function that evaluates the comparison. The evaluator also returns how long the result stays
+    valid.
     """
     quantity, name = number.quantity, number.name
     if operand.quantity.change_cause != "by events" or (

@@ -24,9 +24,9 @@ from engine.verbs import VERBS
 from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
-"""Minimum score of a reference solution. Promised to trainees."""
+"""Minimum score that the reference solution of a valid drill reaches, as promised to trainees."""
 IDLE_POINTS_MAX: Final = 40.0
-"""Maximum score of a run without any action. Promised to trainees."""
+"""Maximum score of a valid drill for a run without any action, as promised to trainees."""
 
 
 VARIANT_SEEDS: Final = range(3)

@@ -32,16 +32,16 @@ class Quantity(Struct, frozen=True):
     read: Callable[[ConditionContext, str], float]
     """Function (context, name of the object) -> value."""
     change_cause: ChangeCause = "by events"
-    """Cause of a change of the value.
+    """Cause of changes of the value. "by events": only events change it.
 
     "by the clock": without events, the value is constant or increases by one per second. "by itself": the
-    value
-    may change at any time.
+    value may
+    change at any time.
     """
     counter: str = ""
     """Name of the flow counter that the quantity reads; empty if none."""
     full_value: Callable[[ConditionContext, str], float] = lambda facts, name: 0.0
-    """Function that returns the value of 100%; its result is 0 if the quantity is not a percentage."""
+    """Function that returns the value of 100%. It returns 0 if the quantity is not a percentage."""
 
 
 def _build_flow_quantity(
@@ -146,7 +146,10 @@ def _count_worker_threads(context: ConditionContext, server: str) -> float:
 
 
 def _build_node_reader(read: Callable[[World, Node], float]) -> Callable[[ConditionContext, str], float]:
-    """Return a function that reads a value of a server's cluster node; 0 if the server is on no node."""
+    """Return a quantity reader that applies *read* to a server's cluster node.
+
+    The reader returns 0 for a server that is no cluster node.
+    """
 
     def read_for_server(context: ConditionContext, server: str) -> float:
         node = context.world.nodes.get(context.world.get_computer(server).name)
@@ -173,9 +176,9 @@ def _count_owners(context: ConditionContext, server: str) -> float:
 def _build_group_reader(
     read: Callable[[AvailabilityGroup], float],
 ) -> Callable[[ConditionContext, str], float]:
-    """Return a function that reads a value of a database's availability group; 0 if it is in no group.
+    """Return a quantity reader that applies *read* to the availability group of a database.
 
-    The newest copy of the cluster database is used.
+    The reader uses the newest copy of the cluster database, and returns 0 for a database in no group.
     """
 
     def read_for_database(context: ConditionContext, database: str) -> float:

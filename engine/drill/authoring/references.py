@@ -355,9 +355,9 @@ def _check_team(scenario: Scenario, collector: ProblemCollector, names: Conditio
 def _check_input_role(
     input_: Input, scenario: Scenario, path: KeyPath, collector: ProblemCollector, must_speak_as: bool = False
 ) -> None:
-    """Report an input line whose speaking role, or whose called role, does not belong to the team.
+    """Report each role in an input line that does not belong to the team, as sender or as receiver.
 
-    *must_speak_as*: also report a message to a role that names no speaking role.
+    *must_speak_as*: True to also report a message without a sender.
     """
     for key in (input_.by, input_.args[0] if input_.verb in MESSAGE_HANDLERS else ""):
         if key:

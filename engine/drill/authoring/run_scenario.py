@@ -44,7 +44,7 @@ SKILLS_PLACEHOLDER: Final = ("to-write",)
 """Placeholder for the skills until the author chooses some."""
 
 TIMELINE_GROUPS: Final = frozenset({"fault", "load"})
-"""Groups of verbs that become the timeline. All other verbs are reactions of the trainee."""
+"""Groups of verbs whose inputs become the timeline. Inputs with other verbs are reactions of the trainee."""
 
 OMITTED_VERBS: Final = REMARK_VERBS | {"cancel", "revert-all"}
 """Verbs of a run that the scenario does not contain."""
@@ -73,21 +73,21 @@ the author.
 FULL_POINTS_FACTOR: Final = 1.15
 """Highest downtime or loss with full points, as a multiple of the recorded run's downtime or loss. Assumed."""
 ZERO_POINTS_FACTOR: Final = 4.0
-"""Lowest downtime without points, as a multiple of the highest downtime with full points. Assumed.
+"""Shortest downtime without points, as a multiple of the longest downtime with full points. Assumed.
 
-The same factor applies to lost transactions, as a multiple of the recorded run's loss.
+For lost transactions, it is a multiple of the recorded run's loss.
 """
 
 FULL_POINTS_MARGIN_S: Final = 5.0
-"""Minimum seconds from the recorded run's downtime to the highest downtime with full points.
+"""Minimum margin between the recorded downtime and the longest downtime with full points, in seconds.
 
-Results vary with the seed.
+It allows for results that vary with the seed.
 """
 
 GOAL_HOLD_S: Final = 2.0
 """Seconds for which a proposed goal must stay met."""
 DEMANDING_WEIGHT_SHARE_MIN: Final = 0.75
-"""Minimum share of the total weight that goes to goals which a run without actions misses."""
+"""Minimum share of the total weight for demanding goals, which a run without actions misses."""
 
 PROPOSED_GOALS_MAX: Final = 8
 """Maximum number of proposed goals. The author deletes unwanted goals."""
@@ -168,9 +168,10 @@ def build_scenario_text(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """Return the journal without pairs of inputs in the same tick of which the second undoes the first.
+    """Return *journal* without inputs that another input at the same tick undoes, and without that input.
 
-    In a drill, the timeline comes first in each tick. A fault would therefore come before the repair
+    In a drill, timeline inputs come first at each tick. Without this step, a fault would therefore come
+    before the repair
     that it undid.
     """
     lasting_inputs: list[Input] = []

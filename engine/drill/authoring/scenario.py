@@ -95,7 +95,7 @@ def load_scenario(
 def select_variant(scenario: Scenario, seed: int) -> Scenario:
     """Return the variant of *scenario* that *seed* selects; *scenario* itself if it has no variants.
 
-    Raises ScenarioError if this combination is invalid. `check` tries all combinations.
+    Raises ScenarioError if the selected combination of values is invalid. `check` tries all combinations.
     """
     if not scenario.variants:
         return scenario
@@ -171,10 +171,11 @@ class _IndexShiftingCollector(ProblemCollector):
 def _check_valid_parts(
     collector: ProblemCollector, data: dict[str, object], errors: Iterable[ErrorDetails]
 ) -> None:
-    """Check names, lines and conditions in all valid parts of a file that has invalid parts.
+    """Check names, input lines and conditions in all valid parts of a file that has invalid parts.
 
-    Thus a wrong type does not hide a misspelled verb until the author checks the file again. *data*:
-    content of the file. *errors*: pydantic errors in *data*.
+    Thus one check reports both a wrong type and a misspelled verb. *data*: content of the file. *errors*:
+    pydantic errors
+    in *data*.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for remove_part in (_remove_keys, _remove_entries):
@@ -202,7 +203,7 @@ def _check_valid_parts(
 
 
 FileWithoutInvalidParts = tuple[dict[str, Any], dict[str, list[int]]]
-"""(tables of the file without its invalid parts, list name -> indexes of its omitted entries)."""
+"""(content of the file without its invalid parts, list name -> indexes of the omitted entries)."""
 
 
 def _remove_keys(
@@ -210,7 +211,7 @@ def _remove_keys(
 ) -> FileWithoutInvalidParts | None:
     """Return *data* without the keys at *paths*, so that their defaults apply.
 
-    *paths*: (path, kind of pydantic error). None means that a table in REFERENCED_TABLES would be
+    *paths*: (path, kind of pydantic error). The result is None if a table in REFERENCED_TABLES would be
     incomplete.
     """
     sound = copy.deepcopy(data)
@@ -231,7 +232,7 @@ def _remove_entries(
 ) -> FileWithoutInvalidParts | None:
     """Return *data* without the list entries that contain *paths*.
 
-    *paths*: (path, kind of pydantic error). None means that a table in REFERENCED_TABLES would be
+    *paths*: (path, kind of pydantic error). The result is None if a table in REFERENCED_TABLES would be
     incomplete.
     """
     paths, omitted = list(paths), dict[str, list[int]]()
@@ -258,7 +259,10 @@ DEPENDENT_TABLES: Final = {
     "predict": ("rubric",),
     "forbidden": ("rubric",),
 }
-"""Table -> tables that refer to its entries. References to an omitted entry would be reported wrongly."""
+"""Table -> tables that refer to its entries.
+
+After an entry is omitted, problems in these tables are ignored: references to it would count as unknown.
+"""
 
 
 def _find_inner_value(data: Any, path: KeyPath) -> Any:
@@ -311,10 +315,11 @@ def _report_error(collector: ProblemCollector, data: object, error: ErrorDetails
 
 
 def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> KeyPath:
-    """Return *loc* as a path in the file, without the parts that pydantic adds, such as the kind of a rule.
+    """Convert *loc*, the location of a pydantic error, to a path in the file.
 
-    *keep_last*: True to keep the last part even if *data* does not contain it, because a missing key is
-    reported.
+    Parts that pydantic adds, such as the kind of a rule, are omitted. *keep_last*: True to keep the last part
+    even if it
+    is not in *data*, as for a missing key.
     """
     parts, path = list(loc), []
     for number, part in enumerate(parts):

@@ -51,7 +51,7 @@ _PARTNER_CLAUSES: Final = (
     "SET PARTNER SAFETY OFF",
     "SET PARTNER SAFETY FULL",
 )
-"""Mirroring clauses that a player can send for every copy."""
+"""ALTER DATABASE clauses for mirroring that automatic players may send to every server for every database."""
 _SERVER_VERBS: Final = (
     "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
 )  # fmt: skip
@@ -237,9 +237,7 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 
 
 AllowanceExplainer = Callable[[Scenario], str]
-"""Function that returns why a scenario allows an exploit to equal its honest twin; "" if it does not allow
-it.
-"""
+"""Function (scenario) -> reason why an exploit may equal its honest twin there; "" if it may not."""
 
 
 def _explain_early_action(scenario: Scenario) -> str:
@@ -253,16 +251,16 @@ def _explain_early_finish(scenario: Scenario) -> str:
 
 
 class AutomaticPlayer(Struct, frozen=True):
-    """Automatic player: name, function that plays, and for an exploit the name of its honest twin."""
+    """Automatic player. An exploit also names its honest twin, which plays the same without the trick."""
 
     name: str
     play: PlayFunction
     twin: str | None = None
     """Name of the honest twin; None if the player is not an exploit."""
     explain_allowance: AllowanceExplainer = lambda _: ""
-    """Function that returns why the player may equal its honest twin, or finish earlier with equal points.
+    """Function (scenario) -> reason why the player may rank equal to or before its honest twin.
 
-    The result is "" if the player may not.
+    The reason is "" if it may not. More points than the twin are never allowed.
     """
 
 
@@ -354,7 +352,10 @@ class Ranking(Struct, frozen=True):
 def rank_players(
     scenario: Scenario, seed: int | None = None, agents: Iterable[AutomaticPlayer] = AUTOMATIC_PLAYERS
 ) -> Ranking:
-    """Let every player in *agents* play the drill in practice mode, rank the results, and check the order."""
+    """Let every player in *agents* play the drill in practice mode, and rank the results.
+
+    The ranking also lists violations of the expected order.
+    """
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
         play_reference(scenario, seed)

@@ -27,16 +27,15 @@ from engine.verbs import REMARK_VERBS
 from engine.verbs.input_lines import describe_input
 
 COUNTERFACTUAL_ACTIONS_MAX: Final = 12
-"""Maximum number of actions that are tested, the earliest first. Actions that are not in the reference take
-precedence.
+"""Maximum number of actions that are tested by a replay without them. Assumed.
 
-Assumed.
+Actions that are not in the reference are tested first, then by time, the earliest first.
 """
 
 TEST_WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
-"""Maximum total work of all replays without an action, in ticks times databases.
+"""Maximum total work of all replays that omit an action, in ticks times databases.
 
-Assumed: sixty hours of one database, which take half a minute.
+Assumed: sixty hours of one database, which take half a minute to replay.
 """
 
 RECOVERY_S_MAX: Final = 60.0
@@ -49,7 +48,7 @@ REFUSAL_DELAY_S: Final = 1.0
 """Time within which a server reports that it refuses a command."""
 
 _EMERGENCY_PATTERN: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
-"""Pattern of statements that restore service and give up the session."""
+"""Pattern of statements that restore service by forcing it or by removing the session."""
 
 
 class ActionImpact(Struct, frozen=True):
@@ -276,8 +275,9 @@ Assumed: text that takes longer to type is pasted, or typed with the clock pause
 def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) -> Tick:
     """Return the latest tick from which a person can still type *action* before *tick*.
 
-    *action*: None means an action without text to type. If inputs of *journal* are in between, the retry
-    begins after the last of them that leaves time for a query.
+    *action*: None means an action without text to type. Actions in *journal* before the result are kept. If
+    such an
+    action still leaves time for a query before *tick*, the retry begins after it.
     """
     typed_length = (
         0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)

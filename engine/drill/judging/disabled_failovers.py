@@ -1,7 +1,8 @@
 """Detection of commands with which the trainee disabled automatic failover without need.
 
-A rubric has deductions only for actions that its author expected. Without this module, a trainee could remove
-the witness before the failure, force service afterwards, restore everything, and keep most of the points.
+The author's rubric deducts points only for expected actions. Without this module, a trainee could remove the
+witness
+before the failure and force service afterward. If everything was restored, most of the points would be kept.
 """
 
 import re
@@ -18,13 +19,13 @@ from engine.localization import build_message
 from engine.model import Tick
 
 DEDUCTION_PER_COMMAND: Final = 30.0
-"""Deduction for each command, in points.
+"""Deduction for each command that disabled automatic failover, in points.
 
-Assumed: more than the maximum points of any conduct rule, because the session was set up for automatic
-failover.
+Assumed: more than the maximum points of any conduct rule, because automatic failover is the purpose of the
+session.
 """
 DEDUCTION_MAX: Final = 45.0
-"""Maximum deduction for all commands together, in points. Assumed."""
+"""Maximum total deduction for commands that disabled automatic failover, in points. Assumed."""
 
 DISABLING_COMMANDS: Final = {
     "SET WITNESS OFF": re.compile(r"\bSET WITNESS OFF\b"),
@@ -72,7 +73,7 @@ def find_disabling_commands(events: Sequence[Event], scenario: Scenario) -> list
 
 
 def _is_scored(name: str, scenario: Scenario) -> bool:
-    """Return whether a condition of the rubric or a forbidden state covers the command."""
+    """Return whether the rubric or a forbidden state covers a command, a *name* in DISABLING_COMMANDS."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []

@@ -31,7 +31,7 @@ FAILOVER_CLAUSES: Final = ("FAILOVER", "FORCE_SERVICE")
 """Texts of statements that start a failover."""
 
 CAUSE_DELAY_TICKS_MAX: Final = to_ticks(2.0)
-"""Maximum ticks from an action to the check that finds a condition met because of the action.
+"""Maximum ticks from an action to the detection of its effect by a condition.
 
 Conditions are checked every second, and a batch takes time.
 """
@@ -40,7 +40,7 @@ COUNTERFACTUAL_REASON: Final = build_message("This mistake decided the result.")
 """Reason of a mistake that no rule covers: the run would score more without the action."""
 
 COUNTERFACTUAL_GAIN_MIN: Final = 1.0
-"""Minimum points that an action must have cost to count as the cause of a mistake."""
+"""Minimum gain without an action, in points, for which the action counts as a mistake."""
 
 
 class Mistake(Struct, frozen=True):
@@ -194,7 +194,7 @@ def _build_mistake(
 
 
 def _find_retry_tick_before_harm(drill: Drill) -> Tick:
-    """Return the latest retry time before the first harmful command. Without such a command, return the end.
+    """Return the latest retry time before the first harmful command; `drill.tick` if there is none.
 
     After a harmful command, a missing step may no longer be possible.
     """
@@ -213,7 +213,10 @@ def _find_retry_tick(drill: Drill, index: int) -> Tick:
 
 
 def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
-    """Return the index of the action that cost this rubric item most; None if no action changes the item."""
+    """Return the journal index of the action that cost the most points of the rubric item *item*.
+
+    The result is None if no tested action cost at least COUNTERFACTUAL_GAIN_MIN points of it.
+    """
     best = max(
         impacts_by_index.values(),
         key=lambda deed: (deed.get_gained_points(item), deed.points, -deed.place),
@@ -243,8 +246,8 @@ def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
     """Replace the advice of *mistake* if its cause is a command that disabled automatic failover.
 
-    *advice*: command that disabled automatic failover -> advice. Only mistakes under a downtime *rule*
-    change.
+    *rule*: rule of the mistake; only a downtime rule leads to a replacement. *advice*: such a command ->
+    advice.
     """
     if isinstance(rule, DowntimeRule) and mistake.cause_impact is not None:
         return replace(mistake, better=advice.get(mistake.cause_impact.what, mistake.better))
@@ -252,10 +255,11 @@ def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping
 
 
 def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
-    """Return the journal index of the input that caused the event seen at *tick*.
+    """Return the journal index of the input that caused the event at *tick*; None if there is none.
 
-    It is a statement that the condition of *loss* names; else the command of a failover that ended then; else
-    a statement that ended then; else the last action shortly before.
+    The first choice is a statement that the condition of *loss* names. Then follow the command of a failover
+    that
+    ended at *tick*, a statement that ended at *tick*, and the last action shortly before.
     """
     if loss is not None and (index := _find_condition_statement(drill, tick, loss.condition)) is not None:
         return index

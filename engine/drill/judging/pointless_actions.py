@@ -1,7 +1,8 @@
 """Detection of needless faults, and of commands that the trainee reverted without a reason.
 
-Without a deduction for them, a trainee could look busy, or find out by unplugging cables which server is
-which.
+Without a deduction, a trainee could look busy at no cost. A trainee could also unplug cables to find out
+which server
+is which.
 """
 
 import re
@@ -19,9 +20,12 @@ from engine.verbs import VERBS
 from engine.verbs.input_lines import REVERTED_FAULTS, get_requested_arguments, is_requested
 
 DEDUCTION_PER_ACTION: Final = 2.0
-"""Deduction for each action, in points. Assumed: less than for a refused command, because nothing is lost."""
+"""Deduction for each pointless action, in points.
+
+Assumed: less than for a refused command, because nothing is lost.
+"""
 DEDUCTION_MAX: Final = 10.0
-"""Maximum deduction for all actions together, in points. Assumed."""
+"""Maximum total deduction for pointless actions, in points. Assumed."""
 
 REPAIR_LIKE_VERBS: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
 """Verbs that repair something although the list of faults records them as faults."""
@@ -80,7 +84,10 @@ def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scen
 
 
 def _was_affected(fault: Fault, names: set[str], tick: Tick) -> bool:
-    """Return whether *fault* still affected one of *names* at *tick*. A repair in the same tick is ignored."""
+    """Return whether *fault* affected one of the objects *names* just before *tick*.
+
+    A repair at the same tick does not count.
+    """
     reverted_tick = fault.reverted_tick
     return not names.isdisjoint(get_requested_arguments(fault)) and (
         reverted_tick is None or reverted_tick >= tick

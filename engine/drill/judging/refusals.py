@@ -55,17 +55,17 @@ def is_refusal_error(number: int) -> bool:
 
 
 class RefusedBatch(Struct, frozen=True):
-    """Batch that a server refused as wrong, with the number of the first such error."""
+    """Batch refused because it was wrong in the situation, with the first error that says so."""
 
     tick: Tick
     server: str
     batch: str
     number: int
-    """Number of the first error."""
+    """Number of the first error for which `is_refusal_error` is true."""
 
 
 def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
-    """Return the trainee's batches that a server refused as wrong."""
+    """Return the trainee's batches that a server refused because they were wrong in the situation."""
     refusals = []
     for event, done_data in select_data(events, SqlDoneData):
         errors = [n for n in condition_context.list_error_numbers(done_data) if is_refusal_error(n)]

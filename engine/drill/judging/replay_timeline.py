@@ -1,4 +1,4 @@
-"""Replay of a run that records service, protection, and preconditions of an automatic failover over time."""
+"""Histories of service, protection and failover preconditions of each database, from a replay of a run."""
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
@@ -95,7 +95,7 @@ class PreconditionHistory(Struct, frozen=True):
     spans: tuple[StateSpan, ...]
     """Spans with the states met and not met. There are gaps while the precondition did not apply to any copy."""
     begins: bool = False
-    """True if the precondition is that the loss has been detected."""
+    """True for the precondition that the loss of the principal has been detected."""
     target: str = ""
     """Server or node that would take over; empty if the precondition applies to every possible target."""
 
@@ -111,11 +111,11 @@ class DatabaseLanes(Struct, frozen=True):
     service: tuple[StateSpan, ...]
     """Spans of the states "in service" and "down"."""
     where: tuple[StateSpan, ...]
-    """Server on which the database is open; empty while it is open on none."""
+    """Spans whose state is the server on which the database is open; empty while it is open on none."""
     protection: tuple[StateSpan, ...]
     """Spans of the states "protected", "unprotected" and "nothing to protect"."""
     state: tuple[StateSpan, ...]
-    """State of the session or group, as the leading copy knows it; NONE without session and group."""
+    """Spans of the session or group state, as the leading copy knows it; NONE without session and group."""
     preconditions: tuple[PreconditionHistory, ...]
     """History of each precondition of an automatic failover."""
     estimates: tuple[tuple[Tick, GroupFailoverEstimate], ...] = ()
@@ -133,12 +133,13 @@ class _DatabaseRecorder(Struct):
     protection: LaneRecorder = field(default_factory=LaneRecorder)
     state: LaneRecorder = field(default_factory=LaneRecorder)
     precondition_histories: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
-    """(precondition, place where a DBA can check it, target) -> history. The place differs if the mirror
-    changes.
+    """(precondition, view or log in which a DBA can check it, target) -> history.
+
+    The view or log changes when another server becomes the mirror.
     """
     estimates: list[tuple[Tick, GroupFailoverEstimate]] = field(default_factory=list)
     detection_keys: set[tuple[str, str, str]] = field(default_factory=set)
-    """Keys in `precondition_histories` of the preconditions that a loss has been detected."""
+    """Keys of `precondition_histories` for the precondition that a loss has been detected."""
 
     def record_state(self, world: World, database: str) -> None:
         account = world.availability[database]

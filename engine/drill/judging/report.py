@@ -147,7 +147,7 @@ def _list_events(drill: DrillState) -> list[ReportRow]:
 
 
 def iterate_events(drill: DrillState) -> Iterator[ReportRow]:
-    """Yield the events in the form of a report. A replay must produce the same form."""
+    """Yield the events as report rows. The verification of a replay compares these rows."""
     programs = _list_program_windows(drill)
     return (
         to_json_types({**event.as_json(), **_replace_rows_by_counts(event, programs)})
@@ -259,10 +259,9 @@ def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object
 
 
 def build_team_json(drill: DrillState) -> list[ReportRow]:
-    """Return the calls between the roles of a team.
+    """Return the calls between the roles of a team as report rows.
 
-    The fields that judge whether a call was correct and true are included only after they may be
-    revealed.
+    The fields that judge a call are included only when they may be revealed.
     """
     may_reveal = drill.finished or drill.permissions.judges_immediately
     return [
@@ -383,10 +382,9 @@ def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
 
 
 def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
-    """Return the numbers of the log source and the stream of the leading copy of *database*.
+    """Return the numbers of the log source and of the stream that the leading copy of *database* uses.
 
-    If the leading copy has none, return those of any other copy. The result is None if no copy has a
-    log.
+    If the leading copy has none, the numbers of any other copy are returned; None if no copy has a log.
     """
     copy = condition_context.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
@@ -477,9 +475,9 @@ def group_clients_by_database(scenario: Scenario) -> dict[str, WritingClients]:
 
 
 class ClientServiceTracker:
-    """Tracker of the databases that serve their clients. Events in the form of a report update it.
+    """Tracker that determines from report events which databases serve all their clients.
 
-    It stores the server of each client, and the servers with an open copy.
+    It stores the server of each client, and the servers with an open copy of each database.
     """
 
     def __init__(self, clients: Mapping[str, WritingClients]) -> None:
@@ -556,7 +554,10 @@ def compute_client_downtime_s(
 
 
 def compute_calibration(questions: Iterable[ReportRow]) -> Calibration | None:
-    """Return the calibration computed from the `questions` of reports; None if no answer has a confidence."""
+    """Return the calibration of the trainee's confidence, computed from the `questions` of reports.
+
+    The result is None if no answer has a confidence.
+    """
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))
         for row in questions

@@ -12,7 +12,7 @@ ENDED_BY_INSTRUCTOR: Final = "instructor"
 
 
 class LossJson(TypedDict):
-    """Points that one cause cost (negative) or earned, in a report."""
+    """Points that one cause cost, in a report."""
 
     points: float
     at_s: float | None
@@ -91,7 +91,7 @@ class Report(TypedDict, total=False):
 
 
 class CalibrationPoint(TypedDict):
-    """Share of correct answers among those with the same stated confidence."""
+    """Point of a calibration: share of correct answers among the answers with one stated confidence."""
 
     sure_percent: float
     """Stated confidence in percent."""
@@ -115,12 +115,15 @@ class Calibration(TypedDict):
 # --- labels of losses, by the lost points -----------------------------------------------------------------
 
 BLUNDER_POINTS_MIN: Final = 15.0
-"""Minimum lost points of the label "blunder"."""
+"""Minimum loss that is labeled "blunder", in points."""
 MISTAKE_POINTS_MIN: Final = 10.0
-"""Minimum lost points of the label "mistake"."""
+"""Minimum loss that is labeled "mistake", in points."""
 INACCURACY_POINTS_MIN: Final = 5.0
-"""Minimum lost points of the label "inaccuracy". All three limits are derived from [Lichess, Advice.scala:
-0.3, 0.2 and 0.1 on a scale from -1 to 1, which are 15, 10 and 5 of 100 points].
+"""Minimum loss that is labeled "inaccuracy", in points.
+
+All three limits are derived from [Lichess, Advice.scala: 0.3, 0.2 and 0.1 on a scale from -1 to 1, which are
+15, 10
+and 5 of 100 points].
 """
 
 LOSS_LABELS: Final = (

@@ -47,14 +47,14 @@ INSTANCE_FAILOVER_PHASES: Final = (
     FAILOVER_PHASES[0],
     ("detected", "online", build_message("start and recovery on the new node")),
 )
-"""Phases of a failover of a failover cluster instance. Redo is part of the recovery there."""
+"""Like FAILOVER_PHASES, for a failover cluster instance, where redo is part of the recovery."""
 
 REQUESTED_PHASE_NAMES: Final = {"detection": build_message("wait for the command")}
 """Phase -> its name in a failover that a person requested."""
 
 
 class FailoverPhaseDuration(Struct, frozen=True):
-    """Phase of a failover with its duration."""
+    """Duration of one phase of a failover."""
 
     name: str
     from_tick: Tick
@@ -78,11 +78,9 @@ class FailoverReview(Struct, frozen=True):
     """
     published_s: float | None
     published_ref: str
-    """Row of the published table; empty if none is comparable."""
+    """Reference to the comparable row of the published table; empty if no row is comparable."""
     unlike: str
-    """Differences from the conditions of the white paper; empty if the failover is comparable with its
-    figures.
-    """
+    """Differences from the white paper's conditions; empty if the published durations are comparable."""
     estimate: GroupFailoverEstimate | None = None
     """Estimate by the published formulas from the state just before the failure.
 
@@ -91,7 +89,7 @@ class FailoverReview(Struct, frozen=True):
 
 
 class Outage(Struct, frozen=True):
-    """Time span without service, with the unmet preconditions of an automatic failover."""
+    """Time span without service, with the preconditions that prevented an automatic failover."""
 
     database: str
     span: StateSpan
@@ -159,7 +157,7 @@ class Review(Struct, frozen=True):
     happened: tuple[Marker, ...]
     """Markers of the timeline."""
     lanes: Mapping[str, DatabaseLanes]
-    """Database -> history."""
+    """Database -> history of its service, protection and state."""
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
     lost: tuple[LostTransactions, ...]
@@ -338,7 +336,7 @@ def _build_outage(drill: Drill, lanes: DatabaseLanes, span: StateSpan) -> Outage
 
 
 def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failover | None:
-    """Return the failover that ended an outage; None if none did.
+    """Return the failover that ended the outage *span*; None if no failover ended it.
 
     A cluster role may be recorded as online shortly after its database is in service again.
     """
@@ -380,9 +378,10 @@ def _find_blocking_preconditions(
 ) -> list[tuple[PreconditionHistory, Tick]]:
     """Return (precondition, tick since which it was unmet) for each precondition that blocked a failover.
 
-    These are the preconditions that were never met from the detected loss to *end*. If there are none,
-    they are the preconditions that were unmet at *end*. Of several targets, only the target with the
-    fewest unmet preconditions counts.
+    These are the preconditions that were unmet from the detection of the loss to *end*. If there are none,
+    they are the
+    preconditions that were unmet at *end*. Of several possible targets, only the target with the fewest unmet
+    preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == MET)

@@ -161,7 +161,7 @@ class RuleResult(Struct, frozen=True):
 
 
 def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
-    """Give each uncounted item the share of its points that the counted items earned on average."""
+    """Give each uncounted item a share of its points: the average share that the counted items earned."""
     counted_items = [item for item in items if item.counted]
     share = arithmetic.add_in_order(item.points for item in counted_items) / max(
         1e-9, arithmetic.add_in_order(item.max for item in counted_items)
@@ -339,7 +339,10 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 
 
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
-    """Score correct answers by weight. Before the end of the drill, the result may hide which are correct."""
+    """Score correct answers by weight.
+
+    Before the end of the drill, the result may hide which answers are correct.
+    """
     if not run.has_ended and not run.answers_at_once:
         return RuleResult(0.0, JUDGED_LATER_REPLY)
     counted_answers = [
@@ -408,7 +411,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
 
 
 def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
-    """Score the share of orders that were read back and confirmed by the caller."""
+    """Score the share of orders that were read back correctly and confirmed before execution."""
     given_orders = list_valid_orders(run.calls)
     closed_orders = [given_order for given_order in given_orders if given_order.closed]
     order_count = max(rule.least, len(given_orders))
@@ -489,7 +492,10 @@ A report read from a file contains the same names.
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for commands that disabled automatic failover, at most *besides_goals*."""
+    """Deduct points for commands that disabled automatic failover.
+
+    *besides_goals*: points that can be deducted.
+    """
     disabled = disabled_failovers.find_disabling_commands(run.events, run.scenario)
     if not disabled:
         return []
@@ -515,7 +521,10 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct the announced cost of the opened hints, at most *besides_goals*."""
+    """Deduct the announced cost of the opened hints.
+
+    *besides_goals*: points that can be deducted.
+    """
     cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
         return []
@@ -526,7 +535,10 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for faults and commands that had no purpose, at most *besides_goals*."""
+    """Deduct points for faults and commands that had no purpose.
+
+    *besides_goals*: points that can be deducted.
+    """
     pointless = pointless_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
@@ -556,7 +568,10 @@ REWINDS_COST_MAX: Final = 10.0
 
 
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for rewinds, because the trainee has seen the future, at most *besides_goals*."""
+    """Deduct points for rewinds, after which the trainee knows the future.
+
+    *besides_goals*: points that can be deducted.
+    """
     if not run.rewinds:
         return []
     rewind_texts = join_messages(
@@ -582,10 +597,9 @@ DEDUCTION_FUNCTIONS: Final = (
     _deduct_pointless_actions,
     _deduct_rewinds,
 )
-"""Deduction functions in order.
+"""Deduction functions in the order in which they are applied.
 
-All rules except goals earn points that can be deducted. Each function deducts at most what is left of
-them.
+They can deduct the points of all rules except goals. Each deducts at most the points that are left.
 """
 
 RULE_SCORERS: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {

@@ -22,7 +22,7 @@ class ScoredRun(Struct, frozen=True):
     events: Sequence[Event]
     goals: Mapping[str, GoalState]
     first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met.
+    """Forbidden state (`forbidden:…`) or scored action (`price:…`) -> tick at which it first occurred.
 
     None: its premise was not met at that time, so that it costs nothing.
     """
@@ -31,9 +31,9 @@ class ScoredRun(Struct, frozen=True):
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryState]
     has_ended: bool
-    """True if the drill has ended. Then the score may reveal everything."""
+    """True if the drill has ended. Only then may the score reveal all correct answers."""
     left_early: bool
-    """True if the drill ended before its timeline did."""
+    """True if the trainee ended the drill while timeline inputs were pending."""
     was_abandoned: bool
     """True if the trainee ended the drill. Then open questions count as not answered."""
     answers_at_once: bool
@@ -49,7 +49,7 @@ class ScoredRun(Struct, frozen=True):
 
 
 class Loss(Struct, frozen=True):
-    """Points lost by one cause, with time, reason, and a better alternative."""
+    """Points that one cause cost, with time, reason, and a better alternative."""
 
     points: float
     tick: Tick | None
@@ -76,9 +76,9 @@ class Loss(Struct, frozen=True):
 
 
 class RubricItem(Struct, frozen=True):
-    """Result of one rule: points, reason, times, and a better alternative if points are missing.
+    """Result of one rule of the rubric, or a deduction with negative points.
 
-    A deduction has negative points.
+    It contains reason and times, and a better alternative if points are missing.
     """
 
     name: str

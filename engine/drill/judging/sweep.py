@@ -24,14 +24,14 @@ TABLE_PERCENTILES: Final = (5, 50, 95)
 """Percentiles that `format_table` shows, in percent."""
 
 RUN_MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
-"""Measures of each run. failover_s is the longest failover of the run, or None without a failover."""
+"""Measures of each run. failover_s: duration of the run's longest failover, or None without a failover."""
 
 _AGENTS: Final = {agent.name: agent for agent in AUTOMATIC_PLAYERS}
 
 PLAYERS_BY_NAME: Final[Mapping[str, AutomaticPlayer]] = {
     **_AGENTS, "idle": _AGENTS[IDLE_PLAYER], "random": _AGENTS["random 1"],
 }  # fmt: skip
-"""Name -> automatic player. Two players of `agents` are also listed under shorter names."""
+"""Name -> automatic player. "idle" and "random" are shorter names of two players of the command `agents`."""
 
 
 class RunOutcome(Struct, frozen=True):
@@ -99,7 +99,10 @@ def summarize_outcomes(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]
 
 
 def _summarize_values(values: Sequence[float | None]) -> dict[str, float] | None:
-    """Return "mean" and percentiles ("p5", "p50" …) -> number, without None values; None if no value remains."""
+    """Return "mean" and percentiles ("p5", "p50" …) -> number; None if all *values* are None.
+
+    Values that are None are ignored.
+    """
     known_values = sorted(value for value in values if value is not None)
     if not known_values:
         return None
@@ -119,7 +122,7 @@ def compute_percentile(ordered: Sequence[float], percent: int) -> float:
 
 
 class LimitResult(Struct, frozen=True):
-    """Share of the runs of a scenario and player in which a measure stayed within a limit."""
+    """Share of runs in which a measure stayed within a limit, for one scenario and one player."""
 
     scenario: str
     player: str
@@ -242,8 +245,9 @@ FAULT_VERBS: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """Faults of the principal that can cause the failover in `build_failover_scenario`."""
 
 RUN_LENGTH_S: Final = 180
-"""Length of a run in seconds. The failure occurs between 20 and 40 s. Assumed: longer than any automatic
-failover.
+"""Length of a run in seconds. Assumed: longer than any automatic failover.
+
+The failure occurs between 20 and 40 s.
 """
 
 SERVER_TOML: Final = """[[server]]
@@ -265,8 +269,9 @@ loss = {loss!r}
 def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
     """Build a scenario of *plan* in which the fault *cause* (one of FAULT_VERBS) occurs.
 
-    The result is None if no automatic failover would follow, or if the workload is user-defined, because then
-    only its rates are known.
+    The result is None if no automatic failover would follow. It is also None for a user-defined workload, of
+    which only
+    the rates are known.
     """
     site = next((name for name, known_site in SITES.items() if known_site == plan.site), None)
     if (

@@ -34,7 +34,7 @@ OTHER_SEED_COUNT: Final = 4
 """Number of additional seeds with which plans and the reference are played. Assumed."""
 
 SAFETY_DELAYS_S: Final = (10.0, 30.0)
-"""Delays of all actions, in seconds, with which a plan is played to measure its safety. Assumed."""
+"""Delays in seconds. To measure its safety, a plan is played with all actions delayed by each. Assumed."""
 
 SAFEST_CANDIDATES_MAX: Final = 3
 """Number of best plans that are compared to find the safest plan. Assumed."""
@@ -137,8 +137,9 @@ class CertificateBuilder:
     def build_certificate(self, is_expired: TimeSharePredicate = _is_never_over) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
-        Scores and hashes come from complete drills that replay the plans. Parts that take long stop when
-        *is_expired* returns True for their share of the time, and use what they have found so far.
+        Scores and hashes come from complete drills that replay the plans. *is_expired*: function that returns
+        True when a
+        share of the time is over. Long parts then stop and use what they have found so far.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"
@@ -262,10 +263,10 @@ class CertificateBuilder:
         value_key: Literal["mean", "least"],
         measured_plans: Mapping[PlayedPlan, object],
     ) -> MultiSeedPlan | None:
-        """Return *entry* or the entry *name* of the earlier certificate.
+        """Return *entry* or the earlier certificate's entry *name*: the one with the higher *value_key*.
 
-        The entry with the higher *value_key* is returned. The earlier entry does not count if its plan
-        is in *measured_plans*, because then it was measured again.
+        The earlier entry does not count if its plan is in *measured_plans*, because that plan was measured
+        again.
         """
         earlier_entry = self._read_earlier_entry(name)
         if earlier_entry is None or all(plan in measured_plans for plan in self._find_earlier_plans(name)):
@@ -275,7 +276,7 @@ class CertificateBuilder:
     def _find_safest_plan(
         self, shortest: PlayedPlan | None, is_expired: TimeSharePredicate
     ) -> MultiSeedPlan | None:
-        """Return the plan whose lowest score is highest, over additional seeds and delays of all actions."""
+        """Return the plan with the highest worst score over additional seeds and delays of all actions."""
         plans = [plan for plan in self.fair.plans if plan.has_reached_goals]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
         best = [
@@ -337,7 +338,10 @@ class CertificateBuilder:
         return run
 
     def _list_traps(self) -> list[TrapScore]:
-        """Return each trap with the best score of a plan that fell into it; None if no plan did."""
+        """Return each trap (forbidden state, scored action) with the best score of plans that fell into it.
+
+        The score is None if no plan did.
+        """
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
         return [

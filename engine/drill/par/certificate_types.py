@@ -14,7 +14,7 @@ class PlanScore(TypedDict, total=False):
 
 
 class ReferenceScore(TypedDict):
-    """Score of the reference solution; None if there is no reference."""
+    """Score of the reference solution; the score is None if the scenario has no reference."""
 
     score: float | None
     fair: NotRequired[bool | None]
@@ -51,7 +51,10 @@ class MultiSeedPlan(TypedDict):
 
 
 class TrapScore(TypedDict):
-    """Trap, and the best total score of the plans that fell into it; None if no plan did."""
+    """Trap (forbidden state or scored action), with the best total score of the plans that fell into it.
+
+    The score is None if no plan fell into it.
+    """
 
     name: str
     text: str
@@ -75,7 +78,10 @@ class WaitingCostFields(TypedDict, total=False):
 
 
 class BlunderFields(TypedDict, total=False):
-    """Share of blunders among the tested actions; None if none was tested."""
+    """Fields of a certificate: share of blunders among the tested actions.
+
+    The share is None if no action was tested.
+    """
 
     blunder_share: float | None
     acts_tried: int

@@ -1,6 +1,7 @@
-"""Continuations from a time in a run, built from known plans.
+"""Continuations: plans for the rest of a run, from a given time on.
 
-They include every remaining part of the reference solution and of known plans. The actions are applied in
+They are built from every remaining part of the reference solution and of known plans. The actions are applied
+in
 order, each as soon as it is allowed.
 """
 
@@ -41,7 +42,7 @@ from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.input_lines import find_reverse_input, is_requested, parse_input_line
 
 SCORE_CHECK_INTERVAL_S: Final = 20.0
-"""Interval of checks whether a continuation can still score enough.
+"""Seconds between two checks of a running continuation, which ends if it can no longer score enough.
 
 Assumed: a check takes as much computing time as one simulated second.
 """
@@ -50,7 +51,7 @@ BASELINE_SNAPSHOT_INTERVAL_S: Final = 30.0
 """Interval between two snapshots of a baseline run, in seconds. Assumed."""
 
 LAST_CHANCE_PRECISION_S: Final = 1.0
-"""Precision of the search for the last chance, in seconds. Assumed."""
+"""Precision of the time that `find_last_chances` finds, in seconds. Assumed."""
 
 SETUP_STATEMENT_INTERVAL_S: Final = 2.0
 """Seconds between two statements that set up a session. Assumed."""
@@ -146,10 +147,11 @@ class BaselineRun:
         score_floor: float = -1.0,
         patient: bool = False,
     ) -> CooperativeTask[Rollout | PrunedRollout]:
-        """Return the result of *continuation*, which a seat chooses at the time of *position*.
+        """Return the result of *continuation* if a seat chooses it in the state *position*.
 
-        The result may be pruned if its score is below *score_floor*. *patient*: True to retry refused
-        actions until they are accepted.
+        The result may be pruned if its score is below *score_floor*. *patient*: True to retry refused actions
+        until
+        they are accepted.
         """
         begins, name = (yield from self._find_start(position, continuation)), continuation.name
         if begins is None:
@@ -303,8 +305,9 @@ def get_rollout_sort_key(rollout: Rollout) -> tuple[float, bool, int]:
 def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference, complete plans first.
 
-    If the run has caused a fault itself, also yield parts that begin with its repair. If the run has removed
-    or suspended a session, also yield parts before or after which the session is repaired.
+    If an input of the run caused a fault, also yield parts that begin with its repair. If an input removed or
+    suspended
+    a session, also yield parts with a repair of the session before or after them.
     """
     yield from list_whole_continuations(run, plans)
     continuations = [
@@ -440,7 +443,8 @@ def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> 
 def run_continuation(run: SearchDrill, apply: ActionApplier, retries: bool = False) -> Iterator[None]:
     """Apply the actions of a continuation to *run*, and stop at the first impossible action.
 
-    *retries*: True to retry refused actions until they are accepted.
+    *apply*: function that applies the actions. *retries*: True to retry refused actions until they are
+    accepted.
     """
     with suppress(InputError):
         yield from apply(RetryingRun(run) if retries else run)

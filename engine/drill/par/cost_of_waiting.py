@@ -1,6 +1,7 @@
 """Cost of waiting in a drill, and the last time at which every goal is still reachable.
 
-The cost is the fall of V(t), the best score that is still reachable after no action until t.
+V(t) is the best score that is still reachable if nothing is done until t. The cost of waiting is the fall of
+V(t).
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,9 +31,9 @@ The first observations during the wait are chosen.
 """
 
 LATE_PLANS_MIN: Final = 200
-"""Number of plans that must fail just after the point of no return before the point is accepted. Assumed.
+"""Number of plans with a later start that must fail before a point of no return is accepted. Assumed.
 
-In half of the shipped drills, these plans lead to a later point.
+In half of the shipped drills, one of these plans succeeds, so that the point moves to a later time.
 """
 
 
@@ -156,7 +157,7 @@ class WaitingCost:
     def _compute_curve(self, end: Tick, observation_ticks: Sequence[Tick]) -> CooperativeTask[None]:
         """Compute the best reachable score around the point of no return and at *observation_ticks*.
 
-        Ticks between two equal scores are omitted.
+        Ticks between two ticks with equal scores are omitted, because the score cannot increase.
         """
         if self.point_of_no_return is not None:
             for tick in (

@@ -1,4 +1,7 @@
-"""Check of plans for guesses: until a seat can distinguish possible causes, its plan must fit all of them."""
+"""Check of plans for guesses.
+
+While a seat cannot tell possible causes of its observations apart, its plan must be right for all of them.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -57,7 +60,7 @@ class BeliefState(Struct, frozen=True):
 
     run: SearchDrill
     alternative_runs: tuple[tuple[SearchDrill, frozenset[str]], ...]
-    """(run with the same observations, actions of the solution of its variant)."""
+    """(run that looks the same, actions in the solution of its variant) for each other possible cause."""
 
 
 class HiddenCauseChecker(Struct):
@@ -69,7 +72,7 @@ class HiddenCauseChecker(Struct):
     scenario: Scenario
     seed: int
     _belief_states: dict[tuple[str, ...], BeliefState] = field(default_factory=dict)
-    """Input lines of the beginning of a plan -> belief state after them."""
+    """First input lines of a plan -> belief state after them."""
 
     def __post_init__(self) -> None:
         rivals = tuple(

@@ -36,12 +36,12 @@ def find_lessons(analysis: RegretAnalysis) -> tuple[RunSegment, ...]:
 
 
 def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
-    """Return the lesson with the largest loss, the first of equal ones; None if there are no lessons."""
+    """Return the lesson with the largest loss; of equal lessons, the first; None without lessons."""
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
 def has_ended_last_chance(lesson: RunSegment, chance: LastChance | None) -> bool:
-    """Return whether this lesson ended the last chance to reach all goals."""
+    """Return whether the last chance to reach all goals ended in *lesson*; False without a *chance*."""
     if chance is None:
         return False
     if chance.line != WAITING:
@@ -107,9 +107,11 @@ def attribute_loss_to_command(
 ) -> CooperativeTask[RunSegment]:
     """Return the command before *lesson* as the mistake, if the run without this command loses nothing.
 
-    Otherwise return *lesson*. A failover takes seconds, so its loss appears in the wait after its command.
+    Otherwise return *lesson*. A failover takes seconds, so the loss from its command appears in the wait that
+    follows.
     *inputs*: all inputs of the run. *run* must be a new run with the same scenario and seed; this function
-    changes it. Runs in slices.
+    changes it.
+    Runs in slices.
     """
     cause = find_causing_command(lesson, analysis.moves)
     if cause is None:
@@ -132,7 +134,10 @@ def attribute_loss_to_command(
 
 
 def choose_explaining_inputs(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
-    """Return at most *limit* inputs of *plan* that explain it best: actions, then queries before them."""
+    """Return the inputs of *plan* that explain it best: its actions, then the queries before them.
+
+    *limit*: maximum number of inputs.
+    """
     inputs = [item for item in plan if item.verb not in REMARK_VERBS]
     actions = [item for item in inputs if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
@@ -175,7 +180,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> CooperativeT
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> CooperativeTask[AnswerJudgment]:
-    """Judge the answer to wait for WAIT_ANSWER_TICKS from the current position of *drill*."""
+    """Judge the answer "wait", which lets WAIT_ANSWER_TICKS pass from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, drill.journal, drill.tick + WAIT_ANSWER_TICKS, skip_refused=True)
     return AnswerJudgment((yield from _search_value(run, plans)), False)
@@ -219,7 +224,7 @@ def _join_waits(segments: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 
 def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
-    """Yield consecutive waits as one segment, from the first with a plan to the last that lost points."""
+    """Yield *waits* as one segment: from the first wait with a plan to the last wait that lost points."""
     first_move = next((move for move in waits if move.plan), None)
     if first_move is None:
         return

@@ -1,7 +1,10 @@
-"""Scores of a plan with other random seeds. For this, its actions become reactions to observations.
+"""Scores of a plan with other random seeds, for which its actions are converted to reactions.
 
-The method follows Go-Explore (Ecoffet and others, First return, then explore, Nature 590, 2021): an archive
-keeps the best plan of each kind, and other seeds test whether a plan succeeded only by luck.
+A reaction follows an observation instead of the clock. The method follows Go-Explore (Ecoffet and others,
+First
+return, then explore, Nature 590, 2021). An archive keeps the best plan of each kind, and other seeds test
+whether a
+plan succeeded only by luck.
 """
 
 import re
@@ -59,10 +62,9 @@ class Reaction(Struct, frozen=True):
     reaction keeps its time.
     """
     trigger_text: str
-    """Text of the event that triggers the reaction, without numbers.
+    """Text of the event that triggers the reaction, without numbers; empty for another trigger.
 
-    If it is empty, the trigger is the first symptom of the fault, or the question that the reaction
-    answers.
+    The other triggers are the first symptom of the fault, and the question that the reaction answers.
     """
     occurrence: int
     """Number of the event with *trigger_text* since the last hidden timeline event, from 1."""
@@ -77,9 +79,11 @@ class Reaction(Struct, frozen=True):
 def select_archived_plans(plans: Iterable[PlayedPlan]) -> list[PlayedPlan]:
     """Return the best plans of PLAN_KINDS_MAX kinds.
 
-    Plans with the same actions after the same timeline events are one kind. Several plans of a kind may
-    have its best score. The first of them acts earliest, and may have been in time only by luck.
-    Therefore the middle one is also returned.
+    Plans with the same actions after the same timeline events are one kind. If several plans of a kind share
+    its best
+    score, the first of them acts earliest, and may have been in time only by luck. Therefore the middle one
+    is also
+    returned.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[PlayedPlan]] = {}
     for plan in sorted(plans, key=_get_archive_sort_key):
@@ -185,8 +189,8 @@ def _find_due_tick(
 ) -> Tick:
     """Return the tick at which the reaction is due, given the observations so far.
 
-    The result is at least *earliest_tick*, and UNREACHED_TICK if events that must precede the reaction
-    have not occurred. *planned*: ticks of announced timeline events.
+    The result is UNREACHED_TICK if events that must precede the reaction have not occurred. It is at least
+    *earliest_tick*, except for an answer. *planned*: ticks of announced timeline events.
     """
     if reaction.input_.verb == "answer":
         asked_tick = run.answers[reaction.input_.args[0]].asked_tick
@@ -225,7 +229,7 @@ def _filter_events_after(timeline_events: Sequence[Tick], events: Iterable[Event
 
 
 def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last event in *timeline_events*; 0 if there is none.
+    """Return the tick of the first symptom of the last timeline event; 0 if *timeline_events* is empty.
 
     At the latest, it is the time at which the Database Mirroring Monitor shows the change.
     """

@@ -52,7 +52,10 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
 
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
-    """Return whether a rule scores this batch, or the batch costs more than a refusal."""
+    """Return whether a condition tests this batch, or the batch disables automatic failover.
+
+    *errors*: error numbers of the batch.
+    """
     gives_up = any(pattern.search(text) for pattern in disabled_failovers.DISABLING_COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 

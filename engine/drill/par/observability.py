@@ -55,8 +55,8 @@ def needs_no_evidence(input_: Input) -> bool:
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
     """Return the ticks of the timeline at which only announced events occur.
 
-    The brief announces work at a fixed time (a load that begins, a promised repair). A fault, a colleague's
-    batch, and any entry at a random time or on a condition are hidden until they cause a symptom.
+    The brief announces work at a fixed time, such as a load that begins or a promised repair. Faults, a
+    colleague's batches, and entries at a random time or on a condition are hidden until they cause a symptom.
     """
     fixed = {
         (to_ticks(inject.at), _is_planned(inject)) for inject in scenario.timeline if inject.at is not None
@@ -76,9 +76,9 @@ def lacks_evidence(
 ) -> bool:
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    *timeline_ticks* contains the ticks of timeline events. Before the first hidden event, the seat has nothing to
-    react to, unless the brief states the task (`early`, or no event is hidden). After each hidden event, an
-    action must wait for a symptom.
+    *timeline_ticks*: ticks of timeline events. After each hidden event, an action must wait for a symptom.
+    Before the
+    first one, the seat may act only if the brief states the task (`early`, or no event is hidden).
     """
     if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False
@@ -95,9 +95,9 @@ def lacks_evidence(
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
-    """Return whether the seat observes anything from the hidden event at *hidden_tick* until *tick*.
+    """Return whether the seat observes an effect of the hidden event at *hidden_tick*, up to *tick*.
 
-    Within the tick of the hidden event, only events after its entry in the fault list count as symptoms.
+    At *hidden_tick* itself, only events after the entry in the fault list count as symptoms.
     """
     has_started = False
     for event in events:
@@ -125,7 +125,7 @@ def find_premature_inputs(
 def _precedes_input(event: Event, input_: Input) -> bool:
     """Return whether *event* came before *input_*.
 
-    Of the events at the same tick, only a question of the timeline precedes the input, because the others may
-    be its results.
+    At the same tick, only a question of the timeline precedes the input; other events may be results of the
+    input.
     """
     return event.tick < input_.tick or (event.tick == input_.tick and event.kind == "question")

@@ -52,9 +52,9 @@ Assumed: the loss of an inaccuracy.
 """
 
 EVALUATED_ACTIONS_MAX: Final = 40
-"""Maximum number of evaluated actions. All others count as waits. Assumed.
+"""Maximum number of evaluated actions; further actions count as waits. Assumed.
 
-The first actions are chosen; queries are chosen only if the limit is not reached without them.
+The first actions are chosen. Queries are chosen only if fewer other actions exist.
 """
 
 FINISH_VERB: Final = "finish"
@@ -74,17 +74,22 @@ SEGMENT_WEIGHT_RANGE: Final = (0.5, 12.0)
 VALUE_RISE_MAX: Final = 0.5
 """Maximum tolerated increase of the best reachable score V, in points.
 
-After a larger increase, the earlier V is too low. Labels ignore a loss of this size.
+A larger increase shows that the earlier V is too low. Labels ignore a loss up to this size.
 """
 
 SEARCH_PLANS_MAX: Final = 60
-"""Number of plans in a search from a time with a large loss or a doubtfully low best score.
+"""Number of plans that a search from one time of the run plays.
 
-Measured: a third of a second with one database.
+Such a search starts after a large loss, or where the best score may be too low. Measured: a third of a second
+with
+one database.
 """
 
 SEARCHED_DATABASES_MAX: Final = 20
-"""Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
+"""Maximum number of databases for an automatic search. Assumed.
+
+With more databases, playing one plan takes longer than a frame of the window.
+"""
 
 SEARCH_STARTS_MAX: Final = 6
 """Maximum number of times in a run from which a search starts. Assumed."""
@@ -93,9 +98,9 @@ LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
 RETURN_ATTEMPTS_MAX: Final = 12
-"""Maximum number of costly actions after which a return to the earlier continuation is tried. Assumed.
+"""Maximum number of costly actions after which the analysis tries to return to the earlier continuation.
 
-The first costly actions are chosen.
+Assumed. The first costly actions are chosen.
 """
 
 
@@ -142,11 +147,13 @@ def exclude_segments(analysis: RegretAnalysis, is_foreign: Callable[[RunSegment]
 
 
 def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
-    """Return (tick at which a retry starts, tick of the first action).
+    """Return (tick at which a retry starts, tick of the action to be retried).
 
-    The retry starts early enough for a person to type the action. If *best* is a wait, the second tick
-    is that of the first action of its continuation. Otherwise, or without such an action, it is the tick
-    of *best*.
+    *best*: segment with its best continuation. The retry starts early enough for a person to type the action.
+    For a wait,
+    the action is the first one of the continuation. Otherwise, or if the continuation has no action, the
+    second tick is
+    that of the segment.
     """
     own_plan = best.plan[: best.shared_input_count]
     first = next(iter(best.plan[best.shared_input_count :]), None)
@@ -334,9 +341,11 @@ def _improve_rollouts(
 ) -> CooperativeTask[list[Rollout]]:
     """Return improved *rollouts*.
 
-    Where the score falls, try to return to the preceding continuation. Where the score still increases,
-    or is far below the points that are not yet lost, search from there. Try each result also from
-    earlier positions with lower scores, alone and after each available action.
+    Where the score falls, try to return to the preceding continuation. Where it still increases, or is far
+    below the
+    upper bound, search for a better plan. Try each new result also from earlier positions with lower scores,
+    alone and
+    after each available action.
     """
     improved = yield from _improve_before_losses(positions, rollouts)
     looked = set[int]()
@@ -367,7 +376,7 @@ def _improve_rollouts(
 
 
 def _find_doubtful_positions(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[int]:
-    """Return the indexes of the positions just after an action, or after a large loss by waiting."""
+    """Return the indexes of positions whose score may be too low: after an action, or after a costly wait."""
     return [
         position + 1
         for position, (before, later_rollout) in enumerate(pairwise(rollouts))
@@ -387,10 +396,7 @@ def _compute_shortfall(position: RunPosition, rollout: Rollout) -> float:
 def _improve_before_losses(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts* with better results after losses.
-
-    After a loss, a return to the earlier continuation by one action is tried.
-    """
+    """Return *rollouts*, improved after losses: one action may return to the continuation before the loss."""
     improved, tries = list(rollouts), 0
     for index, moment in enumerate(positions[:-1]):
         rollout_before, next_index = improved[index], index + 1
@@ -425,7 +431,10 @@ def _propagate_forward(
 def _propagate_backward(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts*. Where the score increases, also try the later continuation one position earlier."""
+    """Return *rollouts*, improved where the score increases from one position to the next.
+
+    There, the continuation of the later position is also tried at the earlier position.
+    """
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
         moment, next_rollout = positions[index], better_rollouts[index + 1]
@@ -440,7 +449,7 @@ def _propagate_backward(
 def _try_return(
     position: RunPosition, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> CooperativeTask[Rollout]:
-    """Return *rollout*, or a better result that follows *target_rollout* immediately or after one action.
+    """Return *rollout*, or a better result that follows *target_rollout* at once or after one more action.
 
     *patient*: True to retry refused actions until they are accepted.
     """
@@ -483,7 +492,10 @@ def _improve_rollout(
 
 
 def _include_waiting(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return *rollouts*. Where the run itself waited, a better later result also counts."""
+    """Return *rollouts*, improved where the run waited.
+
+    There, a better result from the next position counts for the earlier position, too.
+    """
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):
         if positions[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
@@ -573,10 +585,11 @@ TimedRollout = tuple[Tick, Rollout]
 def _find_last_chance(
     position: RunPosition, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> CooperativeTask[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
-    """Return the last chance to reach every goal, and the best results at it and just after it.
+    """Return the last chance to reach every goal, with the best results at its tick and just after it.
 
-    The last chance is after *position*, from which *rollout* reaches every goal, and before *later_run*, from
-    which no known continuation does.
+    The last chance is between *position*, from which *rollout* reaches every goal, and *later_run*, from
+    which no known
+    continuation does.
     """
     baseline, low = position.baseline_run, position.run.tick
     own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.action_count :])
@@ -625,7 +638,7 @@ def _find_missed_goals(
 def _split_wait(
     segment: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]
 ) -> list[RunSegment]:
-    """Split a wait at the last chance, if the chance passed during the wait.
+    """Split *segment*, a wait, at the last chance if the chance passed during the wait.
 
     *boundary_rollouts*: best results at the last chance and just after it.
     """

@@ -76,8 +76,9 @@ class LastChance(Struct, frozen=True):
     line: str
     """Input line of the action that ended the chance; WAITING if a wait ended it."""
     missed_goals: tuple[tuple[str, Tick | None], ...]
-    """(goal, deadline) of each goal that the same continuation misses if it starts after the next action or a
-    little later.
+    """(goal, deadline) of each goal that the same continuation misses if it starts later.
+
+    "Later" means after the next action, or a little after the point of no return.
     """
 
     @property
@@ -87,7 +88,7 @@ class LastChance(Struct, frozen=True):
 
 
 class BoundGap(Struct, frozen=True):
-    """Possible error of the best reachable score V at one time.
+    """Range in which the best reachable score V at one time lies.
 
     V covers only known continuations, so it may be too low.
     """
@@ -96,11 +97,11 @@ class BoundGap(Struct, frozen=True):
     value: float
     """Best reachable score that was found."""
     upper_bound: float
-    """Upper bound of the best reachable score, computed from the points that are not lost by then."""
+    """Score that would be reached if no further points were lost: the upper end of the range."""
 
 
 SegmentWithBest = RunSegment | LastChance
-"""Part of a run with a best continuation, which the trainee can watch."""
+"""Part of a run with a `best` continuation that the trainee can watch: a segment or the last chance."""
 
 
 class RegretAnalysis(Struct, frozen=True):

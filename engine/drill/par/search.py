@@ -1,9 +1,12 @@
-"""Search for par: plans are varied at the times at which an action is possible, most promising plan first.
+"""Search for par by varying known plans at the times at which an action is possible.
 
 Every plan is played to its end. Thus the best plan so far is complete and its score exact at any time
-(anytime algorithm). Every round takes the best open plan of each length, beginning with the length of the
-best plan (after Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same
-remaining actions are merged. The result does not depend on the number of processes.
+(anytime
+algorithm). Every round takes the best open plan of each length, beginning with the length of the best plan
+(after
+Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same remaining actions are
+merged. The
+result does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -34,15 +37,14 @@ from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.inputs import Input
 
 EXTRA_ACTIONS_MAX: Final = 3
-"""Maximum number of actions of a plan in excess of the longest initial plan. Assumed."""
+"""Maximum number of actions by which a plan may exceed the longest initial plan. Assumed."""
 
 DecisionTester = Callable[
     [Sequence[DecisionPoint], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]
 ]
-"""Function (decisions, limits, known states) -> trials of each decision, in order of the decisions.
+"""Function (decisions, limits, known states) -> trials of each decision, in the order of *decisions*.
 
-Trials of known states may be included. An entry None only gives the caller an opportunity to check the
-time.
+Trials of known states may be included. An entry None is no trial: it lets the caller check the time.
 """
 
 
@@ -171,7 +173,7 @@ class ParSearch(Struct):
         return [heapq.heappop(self._open_plans[length])[-1] for length in lengths if self._open_plans[length]]
 
     def _accept_trial(self, trial: Trial) -> bool:
-        """Store a trial if its state is new, and return whether a plan was played."""
+        """Store *trial* if its state is new. Return whether a played plan was stored."""
         if trial.state in self._known_hashes:
             return False
         self._known_hashes.add(trial.state)
@@ -206,7 +208,7 @@ def _get_length_key(plan: PlayedPlan) -> tuple[object, ...]:
 # A blunder is an action after which every known continuation scores far less than the plan.
 
 TESTED_ACTIONS_MAX: Final = 80
-"""Maximum number of tested actions, spread over the plan.
+"""Maximum number of actions that a blunder test tries, spread over the plan.
 
 Assumed: the share of blunders then has an error of at most a tenth in 19 of 20 cases.
 """
@@ -215,7 +217,8 @@ SCORE_STEP: Final = 0.1
 """Smallest difference between two total scores, in points."""
 
 TEST_STRIDE: Final = 47
-"""Distance between two actions that are tested in succession, so that any number of tests is spread evenly.
+"""Multiplier in the sort key of the possible actions, so that any number of tests is spread evenly.
+
 Assumed: any prime number.
 """
 
@@ -223,9 +226,11 @@ Assumed: any prime number.
 class BlunderTest(Struct):
     """Test that measures the share of blunders among the actions that a seat can try.
 
-    `run_steps` refines the result, which can be read at any time. The tested actions are those that are
-    possible before an action of the plan. Queries and waits of the plan are skipped, so that they do not
-    influence the share.
+    `run_steps` refines the result, which can be read at any time. Before each action of the plan, all actions
+    that are
+    then possible are candidates for the test. Queries and waits of the plan are skipped, so that they do not
+    influence
+    the share.
     """
 
     trials: PlanPlayer

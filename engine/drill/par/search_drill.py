@@ -35,7 +35,7 @@ from engine.overrides import override
 from engine.verbs.input_lines import parse_input_line
 
 EXTENDED_LISTS: Final = list_attributes_with_rule(StorageRule.SEARCHED)
-"""Lists of a drill that each fork extends independently.
+"""Lists of a drill that are copied for each fork, because each fork extends its own list.
 
 In a search, all other records of the past stay empty.
 """
@@ -90,7 +90,7 @@ class SearchDrill(Drill):
         )
 
     def _get_sample_target(self) -> None:
-        """Store no samples for charts."""
+        """Return None, so that no samples are stored."""
 
     def _find_next_record_tick(self) -> Tick:
         return UNREACHED_TICK
@@ -164,9 +164,9 @@ HASH_BYTES: Final = 16
 
 
 class HashedPart(Struct):
-    """Part of a dictionary with its hash.
+    """Value of a dictionary with its hash.
 
-    The reference to the part prevents reuse of its address by another object.
+    The reference to the value ensures that no other object gets the same address.
     """
 
     value: object
@@ -208,9 +208,9 @@ Part = TypeVar("Part")
 
 
 class IncrementalHasher:
-    """Hasher of dictionaries, by name. It hashes only values that are not identical to the previous ones.
+    """Hasher of named dictionaries, which hashes only values that were replaced since the last call.
 
-    Several runs may share one object.
+    Several runs may share one hasher.
     """
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 DECISION_DELAYS_S: Final = (10.0, 30.0, 60.0)
-"""Delays after an observation, in seconds, of additional decision points. Assumed.
+"""Delays between an observation and additional decision points, in seconds. Assumed.
 
 At these points, a plan can act later instead of immediately.
 """
@@ -117,7 +117,7 @@ class Trial(Struct, frozen=True):
     plan: PlayedPlan | None
     """Played plan; None if the action had no effect, so that the original plan is at least as good."""
     outcome_features: frozenset[str] = frozenset()
-    """Features of the outcome that the plan produces; empty if its score cannot be exceeded."""
+    """Features of the plan's outcome; empty if the plan has the maximum score."""
 
 
 NeighborPart = tuple[int, int]
@@ -128,7 +128,7 @@ ALL_NEIGHBORS: Final = (0, 1)
 
 
 class DecisionState(Struct, frozen=True):
-    """State of a plan's run at a decision, with all neighbors of the plan."""
+    """State of a plan's run at a decision point, with the plan's neighbors (its variations) at this point."""
 
     decision_key: tuple[DecisionPoint, SearchLimits]
     """Decision and limits that this state belongs to."""
@@ -152,8 +152,9 @@ class PlanPlayer:
     _applied_count: int = field(init=False)
     """Number of actions of the run before the start. Plans do not contain them."""
     _hidden_causes: HiddenCauseChecker | None = field(init=False)
-    """Alternative causes of the same symptoms; None if there are none, or if plans do not start at the
-    beginning.
+    """Checker for other causes with the same symptoms.
+
+    None if there are no such causes, or if plans do not start at the beginning.
     """
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
@@ -283,7 +284,10 @@ class PlanPlayer:
         return self.finish_plan(drill, limits)
 
     def play_reference(self, limits: SearchLimits) -> PlayedPlan:
-        """Return the reference solution as a plan; a plan without actions if there is none that works."""
+        """Return the reference solution as a played plan.
+
+        If there is no reference, or it cannot be applied, return a plan without actions.
+        """
         drill = self.start_drill.fork()
         try:
             play_solution(drill)
@@ -397,7 +401,7 @@ DrillSpec = tuple[str, str, int]
 
 
 def preload_drill(drill: DrillSpec) -> None:
-    """Load everything that jobs for the drill need."""
+    """Load the drill, and everything that its trials need, into this process."""
     trials = _load_plan_player(drill)
     trials.play(trials.start_drill.fork(), (), SearchLimits())
 
@@ -411,12 +415,13 @@ def run_trials(
     part: NeighborPart,
     remembers_own_states: bool,
 ) -> list[Trial]:
-    """Return the trials of a part of a decision, except those with known states.
+    """Return the trials of one part of a decision's neighbors, except those with known states.
 
     *search*: key of the search. *new_states*: states that have become known since the last job.
-    *remembers_own_states*: True if states found by this process count as known for its later jobs. This is
-    allowed only if the process runs all its jobs in order and none is repeated, because the caller then knows
-    these states.
+    *remembers_own_states*:
+    True if states found by this process count as known in its later jobs. This is allowed only if the process
+    runs all
+    its jobs in order and repeats none: the caller then knows these states, too.
     """
     states = _get_known_states(search, limits)
     states.update(new_states)

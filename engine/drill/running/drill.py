@@ -55,7 +55,7 @@ REVERT_ALL_REFUSAL: Final = build_message(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "
     "plug-cable, mend, start-service, …)."
 )
-"""Reason for which `revert-all` is refused in a scored drill."""
+"""Error text for `revert-all` in a scored drill."""
 
 TIMELINE_STREAM_NUMBER: Final = 0x7154
 """Number of the random stream for times of the timeline. A separate stream keeps them independent of the
@@ -64,7 +64,7 @@ world's randomness. The value is arbitrary.
 
 
 ACTION_EVENT_KINDS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
-"""Kinds of events that are actions. In a team, the text of such an event begins with the role."""
+"""Kinds of events that record an action. In a team, the text of such an event begins with the role."""
 
 MESSAGE_TEMPLATES: Final = {
     "call": mark("{role} to {other}: {text}"),
@@ -76,15 +76,19 @@ MESSAGE_TEMPLATES: Final = {
 """Kind of message between roles -> message template."""
 
 SAMPLES_MAX: Final = 28_800
-"""Number of samples after which the interval grows from one second: eight hours. Assumed."""
+"""Maximum number of samples at intervals of one second, which is eight hours. Assumed.
+
+After them, the interval grows.
+"""
 SAMPLED_ROWS_MAX: Final = 360_000
-"""Product of samples and databases after which the interval grows: an hour of a hundred databases, about 30
-MB. With the longer intervals, a day takes 52 MB and a week 71 MB. Assumed.
+"""Maximum product of samples and databases at intervals of one second. Assumed.
+
+This is an hour of a hundred databases, about 30 MB. The interval then grows: a day takes 52 MB, a week 71 MB.
 """
 SAMPLE_INTERVALS: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
-"""(ticks between samples, share of SAMPLES_MAX and SAMPLED_ROWS_MAX), longest interval first.
+"""(ticks between samples, share of SAMPLES_MAX or SAMPLED_ROWS_MAX), longest interval first.
 
-An interval applies from this share of one of the two limits on. A week of one database has 50,000
+An interval applies when this share of one of the two limits is reached. A week of one database has 50,000
 samples.
 """
 

@@ -16,7 +16,8 @@ LAN_MBPS_MIN: Final = 1000.0
 """Minimum bandwidth of a local network: that of the white paper's test site. Documented [WP appendix A]."""
 
 CONNECTION_RATIO_RANGE: Final = (0.9, 1.1)
-"""Range in which the number of connections, divided by the white paper's 1,000, counts as comparable.
+"""Range of the number of connections that counts as comparable, as multiples of the white paper's 1,000.
+
 Assumed.
 """
 
@@ -104,7 +105,10 @@ INSTANCE: Final = "fci"
 
 
 def find_technology(world: World, failover: Failover) -> Technology:
-    """Return the technology of *failover*. A failover of an instance ends at a node, others end at a server."""
+    """Return the technology of *failover*.
+
+    A failover cluster instance fails over to a node, everything else to a server.
+    """
     if failover.guid == NO_GROUP_GUID:
         return INSTANCE
     copies = [

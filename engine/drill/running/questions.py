@@ -43,10 +43,9 @@ class InquiryState(Struct, frozen=True):
     explanation: str = ""
     """Explanation of the correct answer; empty until it is determined."""
     void_tick: Tick | None = None
-    """Tick at which the question was due although its premise was not met. Then the question is never asked.
+    """Tick at which the question was due although its premise was not met. Such a question is never asked.
 
-    A question with a condition (`when`) is not void. It waits for the next time at which the condition is
-    met.
+    A question with a condition (`when`) cannot become void. It waits until the condition is met again.
     """
 
     @property
@@ -94,9 +93,11 @@ def is_prediction(inquiry: Inquiry) -> bool:
 def is_inquiry_counted(inquiry: Inquiry, answer: InquiryState, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
-    A question does not count if the run made it meaningless: it was never asked, the drill ended before its
-    judgment, or a choice was made and none of the choices came true. *ended_by_trainee*: the trainee ended
-    the drill, so questions that were not asked or judged count.
+    A question does not count if it was never asked, or if the drill ended before its judgment. It also does
+    not count if
+    the trainee chose an answer and none of the choices came true. *ended_by_trainee*: True if the trainee
+    ended the
+    drill; then a question that was not asked or judged counts.
     """
     if answer.void_tick is not None:
         return False
@@ -106,7 +107,7 @@ def is_inquiry_counted(inquiry: Inquiry, answer: InquiryState, ended_by_trainee:
 
 
 def is_inquiry_settled(inquiry: Inquiry, answer: InquiryState) -> bool:
-    """Return whether the drill need not wait for the question any longer."""
+    """Return whether the drill can end without waiting longer for this question."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
@@ -203,12 +204,15 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 def record_answer(
     answer: InquiryState, choice: int, tick: Tick, sure_percent: float | None = None
 ) -> InquiryState:
-    """Return *answer* with *choice*, made at *tick*. *sure_percent*: confidence; None if not stated."""
+    """Return the state *answer* of a question with the chosen answer *choice*, given at *tick*.
+
+    *sure_percent*: stated confidence; None if not stated.
+    """
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
 def record_missed_answer(answer: InquiryState, tick: Tick) -> InquiryState:
-    """Return *answer* as missed at *tick*."""
+    """Return the state *answer* of a question as missed at *tick*."""
     return replace(answer, missed_tick=tick)
 
 

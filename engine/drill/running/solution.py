@@ -28,7 +28,7 @@ The scenario editor passes a drill class whose drills can be canceled.
 
 
 def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
-    """Return the default end of a headless run.
+    """Return the tick at which a run without a user ends by default.
 
     It is the scenario's length; otherwise END_DELAY_S after *last_tick* or the last timeline input.
     """

@@ -44,10 +44,10 @@ divergence, at little cost.
 
 
 class StorageRule(Flag):
-    """Rule for an attribute of a drill in forks and snapshots."""
+    """Rule that determines how forks and snapshots of a drill store an attribute."""
 
     SHARED = 0
-    """The attribute is replaced only as a whole, or handled individually. Forks share it."""
+    """The attribute is replaced only as a whole, or stored by code of its own. Forks share it."""
     COPIED = auto()
     """The attribute changes in place. Every fork has a copy."""
     BLOCKS = auto()
@@ -55,8 +55,9 @@ class StorageRule(Flag):
     LOG = auto()
     """The attribute is append-only. A snapshot stores only its length."""
     SEARCHED = auto()
-    """The list is extended in a search, independently in each fork. Other records of the past stay empty
-    there.
+    """The attribute is a list that a search extends, independently in each fork.
+
+    Lists with other records of the past stay empty in a search.
     """
 
 
@@ -80,7 +81,7 @@ STORAGE_RULES: Final[Mapping[str, StorageRule]] = {
 
 
 def list_attributes_with_rule(storage: StorageRule) -> tuple[str, ...]:
-    """Return the attributes with this storage rule."""
+    """Return the drill attributes with the storage rule *storage*."""
     return tuple(name for name, stored in STORAGE_RULES.items() if storage in stored)
 
 
@@ -117,14 +118,14 @@ class PendingKind(StrEnum):
 
 
 class SampledState(Struct, frozen=True):
-    """Log owners and server states at a sample. Samples without a change in between share one object."""
+    """Log owners and server states at a sample. Samples between two changes share one object."""
 
     sources: Mapping[int, Key]
     """Number of a log -> copy that writes it, as in `World.sources`."""
     streams: Mapping[int, Key | None]
     """Number of a stream -> copy that receives it, as in `World.streams`."""
     places: Mapping[Key, StreamNumbers]
-    """Copy with a log -> numbers of its log source and stream."""
+    """Copy with a log -> numbers of the log source and of the stream that the copy uses."""
     computers: Mapping[str, Computer]
     instances: Mapping[str, Instance]
 
@@ -332,7 +333,7 @@ class DrillState:
         return [(tick, item) for tick, _, item in sorted(self._waiting, key=lambda waiting: waiting[:2])]
 
     def list_pending_kinds(self) -> list[PendingKind]:
-        """Return the reasons why the drill continues although all goals are reached.
+        """Return the kinds of items for which the drill waits although all goals are reached.
 
         The list is empty if a goal is not reached.
         """
@@ -341,7 +342,7 @@ class DrillState:
         return self._list_pending_kinds()
 
     def _list_pending_kinds(self) -> list[PendingKind]:
-        """Return the kinds of pending items: questions, predictions and timeline inputs."""
+        """Return the kinds of all pending items: questions, predictions and timeline inputs."""
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]

@@ -1,4 +1,4 @@
-"""Builder of a scenario's start world, in the state after a long healthy run."""
+"""Builder of a scenario's world at the start, in the state that a long healthy run would have reached."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -129,7 +129,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 def add_availability_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
     """Add availability groups to their clusters.
 
-    Return a dictionary: name of a database in the file -> its group.
+    Return database name in the file -> availability group of the database.
     """
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
@@ -215,9 +215,9 @@ def _build_replica(world: World, spec: ReplicaSpec) -> model.Replica:
 def add_group_database(
     world: World, group: AvailabilityGroupSpec, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
-    """Add the copies of one database of a group, and the knowledge of each server.
+    """Add the copies of one database of *group*, and what each server knows about the other replicas.
 
-    *copy*: function that builds the copy on a server. *name*: name of the database.
+    *copy*: function (server) that builds the copy on a server. *name*: name of the database.
     """
     guid = next(
         number
@@ -304,7 +304,7 @@ def find_start_time(scenario: Scenario) -> str:
 
 
 def start_world(scenario: Scenario, seed: int) -> World:
-    """Build the world at tick 0, without the effect of [[before]] lines."""
+    """Build the world at tick 0, before the [[before]] lines are applied."""
     world = World(
         seed=seed,
         chance=RandomStream.from_seed(seed),
@@ -429,7 +429,7 @@ def _add_unmirrored_copy(world: World, database: DatabaseSpec, number: int) -> N
 
 
 def _add_mirrored_copies(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
-    """Add both copies of a session, the knowledge of each server, and the witness's record."""
+    """Add both copies of a session, what each server knows about the other, and the record of the witness."""
     guid = world.create_session(database.name)
     witness = session.witness
     state = MirrorState[session.state]
@@ -504,10 +504,10 @@ def _start_flow(world: World, owner: Key) -> None:
 
 
 def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
-    """Apply *lines* now without recording them.
+    """Apply the [[before]] *lines* now, without recording them.
 
-    Return a message for each line that a server refuses or that takes time. Raises InputError for an
-    invalid line.
+    Return a message for each line that a server refuses or that takes time. Raises InputError for an invalid
+    line.
     """
     refused: list[str] = []
     for line in lines:

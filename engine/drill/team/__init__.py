@@ -1,1 +1,1 @@
-"""Teams: several people in one world. Each has a role with its own view, actions and messages."""
+"""Teams: several people play one drill. Each has a role with its own view, actions and messages."""

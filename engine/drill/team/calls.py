@@ -53,7 +53,7 @@ class TeamCall(Struct, frozen=True):
     repeated_tick: Tick | None = None
     """Tick at which the caller repeated the order; None if not repeated."""
     acted_tick: Tick | None = None
-    """Tick of the receiver's first action about a subject of the order."""
+    """Tick of the receiver's first action on an object that the order names."""
     status: str = ""
     """Status with which the receiver answered a question."""
     status_tick: Tick | None = None

@@ -41,7 +41,7 @@ def is_input_allowed(role: RoleSpec, input_: Input) -> bool:
 
 
 def parse_right(line: str) -> Input:
-    """Parse an entry of `does`, which is a verb with its first arguments."""
+    """Parse *line*, an entry in the `does` list of a role: a verb with its first arguments."""
     name, *words = line.split()
     return Input(0, name.lower(), tuple(words))
 

@@ -112,7 +112,10 @@ def list_noticed_events(drill: DrillState, role: RoleSpec, first_event: int = 0)
 
 
 def can_read(role: RoleSpec, call: TeamCall) -> bool:
-    """Return whether *role* can read a message: it sent or receives the message, or it `sees` calls."""
+    """Return whether *role* can read a message.
+
+    A role reads the messages that it sends or receives, and all messages if its `sees` list contains calls.
+    """
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
@@ -122,7 +125,12 @@ def select_noticed_events(events: Sequence[Event], role: RoleSpec) -> Iterator[E
 
 
 def can_notice(role: RoleSpec, event: Event) -> bool:
-    """Return whether *role* notices an event: its own action or result, a message to it, or what it `sees`."""
+    """Return whether *role* notices *event*.
+
+    A role notices its own actions and their results, messages to it, questions of the drill, and events that
+    its `sees`
+    list covers.
+    """
     author = event.data.by
     if isinstance(event.data, TeamMessageData):
         return role.key in (author, event.data.to) or "calls" in role.sees
@@ -148,13 +156,14 @@ REQUIRED_SIGHTS: Final[dict[str, str]] = {
     "client": "clients",
     "goal": "goals",
 }
-"""Kind of event -> entry of `sees` that a role needs to notice it. Kinds without an entry belong to the drill
-itself.
+"""Kind of event -> entry that a role needs in its `sees` list to notice the event.
+
+Kinds without an entry belong to the drill itself.
 """
 SERVER_REPORT_KINDS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
 """Kinds of events that a server reports. A role does not notice them while the server does not respond."""
 SERVERLESS_SIGHTS: Final = frozenset({"clients", "goals"})
-"""Entries of `sees` for which it does not matter to which server an event belongs."""
+"""Entries of a `sees` list that cover the events of all servers, not only of the role's servers."""
 
 
 def _build_event_row(event: Event) -> RoleViewRow:

@@ -154,7 +154,11 @@ def _find_true_status(drill: DrillState, call: TeamCall) -> str:
 
 
 def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[str]:
-    """Yield the next order, question or action of the roles in the solution, if all steps before it are done."""
+    """Yield the next order, question or action of the roles *role_keys* in the solution.
+
+    All earlier steps must be done, except messages of other roles, replies, and actions that an order
+    requests.
+    """
     inputs, last_tick = list(drill.journal), 0
     for step, (item, step_text) in zip(drill.scenario.solution, _iterate_solution(drill), strict=True):
         planned_input = next(

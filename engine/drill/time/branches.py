@@ -32,7 +32,7 @@ class BranchError(ValueError):
 
 
 class BranchPoint(Struct, frozen=True):
-    """Branch point of a branch: the parent, the tick, and the number of inputs that both share."""
+    """Point at which a branch leaves its parent: the tick, and the number of inputs that both share."""
 
     parent: str | None = None
     """Name of the parent; None for the first branch."""
@@ -87,7 +87,7 @@ class BranchTree:
         return run_to_completion(self._replay_branch(name))
 
     def replay_stored_branches(self, *names: str) -> CooperativeTask[None]:
-        """Replay the stored branches among *names*, or all if none is named. Runs in slices.
+        """Replay the stored branches *names*, or all stored branches without *names*. Runs in slices.
 
         Afterward, `get_history` returns their histories immediately.
         """

@@ -47,7 +47,7 @@ BUSY_SLICE_TICKS: Final = 5
 
 
 def scale_progress(work: CooperativeTask[Result], start: float, end: float) -> CooperativeTask[Result]:
-    """Run *work*, with its progress scaled to the range from *start* to *end* of a larger task."""
+    """Run *work*, the part of a larger task in which the progress of the task rises from *start* to *end*."""
     while True:
         try:
             share = next(work)
@@ -81,9 +81,11 @@ def play_in_slices(
 ) -> CooperativeTask[None]:
     """Play *inputs* at their times, then advance to *tick*. Runs in slices.
 
-    If an input is refused, InputError is raised; if *skip_refused* is True, the input is skipped. InputError is
-    also raised if a state differs from *hashes*, because another version of the engine may produce another
-    run. A hash at a tick with pending inputs is not compared, because it may belong before or after them.
+    *skip_refused*: True to skip a refused input; otherwise, InputError is raised. InputError is also raised
+    if a state
+    differs from *hashes*, because another version of the engine may produce another run. A hash at a tick
+    with pending
+    inputs is not compared, because it may have been computed before or after them.
     """
     drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))

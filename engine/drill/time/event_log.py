@@ -32,7 +32,10 @@ READ_BATCH_SIZE: Final = 1_024
 
 
 LONG_EVENT_KINDS: Final = ("sql", "sql_done")
-"""Kinds of events with texts and results of any length. A hash identifies their fields in EventTables."""
+"""Kinds of events with texts or results of any length.
+
+Their fields are identified by a hash in EventTables.
+"""
 
 
 class EventTables:
@@ -120,7 +123,7 @@ class EventLog(Sequence[Event]):
         )
 
     def select(self, *kinds: str, database_name: str | None = None, since_tick: Tick = 0) -> Iterator[Event]:
-        """Yield the events of these *kinds* from a tick on, in order.
+        """Yield the events of these *kinds* from *since_tick* on, in order.
 
         *database_name*: yield only events of this database, and events without a database.
         """
@@ -135,7 +138,7 @@ class EventLog(Sequence[Event]):
         return self._build_events(columns)
 
     def count_shared_events(self, other_log: EventLog) -> int:
-        """Return the number of events at the beginning of both logs that are equal.
+        """Return the number of equal events at the beginning of this log and *other_log*.
 
         The result is 0 if the logs have no common past.
         """
@@ -241,7 +244,7 @@ class EventLog(Sequence[Event]):
 def select_events(
     events: Iterable[Event], *kinds: str, database_name: str | None = None, since_tick: Tick = 0
 ) -> Iterator[Event]:
-    """Yield the events of *kinds* from a tick on. This is fast for an EventLog.
+    """Yield those of *events* that have one of *kinds*, from *since_tick* on. This is fast for an EventLog.
 
     *database_name*: yield only events of this database, and events without a database.
     """
@@ -259,7 +262,7 @@ def select_events(
 # --- compressed result sets -------------------------------------------------------------------------------
 
 UNCOMPRESSED_ROWS_MAX: Final = 20
-"""Maximum number of rows in the results of a batch that are stored without compression. Assumed."""
+"""Maximum number of rows that the results of a batch may have and still be stored uncompressed. Assumed."""
 
 
 class CompressedList(Sequence[BatchOutputRow]):

@@ -122,7 +122,10 @@ class History:
         )
 
     def _add_snapshot(self, drill: RunSnapshot[Drill]) -> None:
-        """Store a snapshot. If there are too many, remove the one that is cheapest to replay for its age."""
+        """Store a snapshot of *drill*.
+
+        If there are too many snapshots, remove the one that is cheapest to replay in relation to its age.
+        """
         total_cost = _compute_snapshot_cost(drill)
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
         if (
@@ -222,10 +225,10 @@ class History:
 
 
 def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int) -> float:
-    """Return the distance between snapshots of age *age*.
+    """Return the distance that two snapshots of the given *age* should have.
 
-    The distance is constant for recent snapshots and grows with age. *total_cost*: cost of a replay of
-    the run. *snapshot_limit*: maximum number of snapshots. Distance, age and cost are in units of
+    The distance is constant for recent snapshots and grows with age. *total_cost*: cost of replaying the run.
+    *snapshot_limit*: maximum number of snapshots. Distance, age and cost are in units of
     SNAPSHOT_INTERVAL_TICKS.
     """
     return (RECENT_INTERVALS + age) * log1p(total_cost / RECENT_INTERVALS) / snapshot_limit

@@ -40,8 +40,9 @@ class ReplayDivergence(Struct, frozen=True):
     event: str = ""
     """Text about the first event that differs; empty if the events are equal or not recorded."""
     differing_field: tuple[str, str, str] | None = None
-    """(field of the report, reported value, replayed value), if states and events are equal but this field
-    differs.
+    """(field of the report, recorded value, replayed value) if only this field differs.
+
+    States and events are then equal.
     """
 
     def __str__(self) -> str:
@@ -139,7 +140,7 @@ def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> ReplayDiverg
 
 
 def _compare_end(drill: Drill, report: Report) -> ReplayDivergence | None:
-    """Compare the end of the run with the report. All recorded hashes are known to be equal."""
+    """Compare the state at the end of *drill* with *report*, after all recorded hashes were found equal."""
     state_hash = StateHash(drill.tick, len(drill.journal), drill.compute_state_hash())
     reported_hash = StateHash(
         to_ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
@@ -162,7 +163,7 @@ All of them follow from the inputs.
 
 
 def _compare_report(drill: Drill, report: Report) -> ReplayDivergence | None:
-    """Compare the COMPARED_FIELDS of the report. The states are known to be equal."""
+    """Compare the COMPARED_FIELDS of *report* with the replay *drill*, after all states were found equal."""
     replayed_report = drill.build_report()
     for name in COMPARED_FIELDS:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):

@@ -23,7 +23,10 @@ from engine.protocol.errorlog import ERROR_LOG_LINES_MAX
 # read.
 
 ENTRIES_PER_SNAPSHOT_BLOCK: Final = 32
-"""Number of entries in a block. With fewer, blocks cost more; with more, a change copies more. Assumed."""
+"""Number of entries in a block. Assumed.
+
+With fewer entries, the blocks need more memory; with more entries, each change copies more.
+"""
 
 COMPRESSION_LEVEL: Final = 1
 """Compression level of zlib, the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5
@@ -69,7 +72,7 @@ class EntryBlock:
 
 
 class BlockCollection(Struct, frozen=True):
-    """Dictionary (keys and values) or list (only values) at one time, in blocks."""
+    """State of a dictionary (keys and values) or list (only values) at one time, stored in blocks."""
 
     keys: tuple[EntryBlock, ...]
     values: tuple[EntryBlock, ...]
@@ -149,7 +152,7 @@ FLOW_SETUPS: Final = ("source_setups", "stream_setups")
 """Lists of source and stream setups in the flow model. Snapshots treat them like parts of the world."""
 
 PACKED_PARTS: Final = frozenset((*list_parts(FieldUse.PACK), *FLOW_SETUPS))
-"""Parts with an entry per database. Nearly all these entries differ between distant snapshots."""
+"""Parts with an entry per database, stored compressed: most entries differ between distant snapshots."""
 
 FLOW_ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
 """Arrays of the flow with a row per database. They are always compressed, because every tick changes them."""
@@ -185,8 +188,9 @@ class HistoryLengths(Struct, frozen=True):
 class RunSnapshot(Struct, Generic[State], frozen=True):
     """Snapshot of a run without its history.
 
-    Only the lengths of journal, events and other append-only data are stored (*lengths*). The other parts are
-    stored in blocks.
+    Of journal, events and other append-only data, only the lengths are stored (*lengths*). The other parts
+    are stored in
+    blocks.
     """
 
     drill: State
@@ -259,7 +263,7 @@ def measure_lengths(drill: DrillState) -> HistoryLengths:
 def attach_history(drill: State, history_source: State, lengths: HistoryLengths) -> None:
     """Give *drill* the beginning of the history of *history_source*, up to *lengths*.
 
-    Both drills can then be extended independently.
+    Both drills can then continue independently.
     """
     for name, length in zip(LOG_ATTRIBUTES, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])

@@ -35,7 +35,7 @@ FIRST_MIRRORING_SPID: Final = 15
 def _list_mirroring_requests(context: StatementContext) -> Iterable[Record]:
     """Yield the requests of the mirroring threads.
 
-    An instance has 1 thread, 2 per principal database, and 3 plus the redo threads per mirror database
+    There is 1 thread per instance, 2 per principal database, and 3 plus the redo threads per mirror database
     [MANY].
     """
     mirrored = [copy for copy in context.list_copies() if copy.group_kind == "mirroring"]
@@ -151,7 +151,7 @@ _WAIT_TYPES: Final = tuple(sorted({*_IDLE_WAITS, *_SCRIPT_WAITS.split(), *_WAITS
 
 
 THREADPOOL_WAIT_MS: Final = 100.0
-"""Mean wait for a worker thread, which gives the number of THREADPOOL waits from their total time. Assumed."""
+"""Mean wait for a worker thread. Total wait time divided by this value gives the number of waits. Assumed."""
 
 
 def _list_waits(context: StatementContext) -> Iterable[Record]:
@@ -271,9 +271,7 @@ NON_PAGE_MEMORY_KB: Final = 512 * 2**10
 """Memory of the instance that does not contain database pages. Assumed."""
 PAGE_KB: Final = 8
 PAGES_PER_WRITE: Final = 16
-"""Number of pages in one write of a checkpoint. A write may have up to 32 pages [DOC: writing pages].
-Assumed.
-"""
+"""Number of pages that a checkpoint writes at once. Assumed; the maximum is 32 pages [DOC: writing pages]."""
 DATA_WRITE_MS: Final = 4.0
 """Duration of one write to a data file on a healthy disk. Assumed."""
 LOCKS_PER_TRANSACTION: Final = 12
@@ -299,7 +297,12 @@ class CopyLoad(Struct, frozen=True):
 
 
 def measure_copy_load(context: StatementContext, copy: DatabaseCopy) -> CopyLoad:
-    """Measure the load of a copy on this instance: of the log that it writes, or that it hardens and redoes."""
+    """Measure the load of a database copy on this instance.
+
+    A copy that writes its own log is measured by this log. A mirror or secondary is measured by the log that
+    it
+    hardens and redoes.
+    """
     flow = context.world.flow
     if copy.stream is not None:
         return _measure_received_load(context, copy.stream)

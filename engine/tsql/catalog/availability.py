@@ -201,7 +201,7 @@ def _list_listener_addresses(context: StatementContext) -> Iterable[Record]:
 
 
 def _list_tcp_listeners(context: StatementContext) -> Iterable[Record]:
-    """Yield the TCP listeners of the instance: for T-SQL, its endpoint, and availability group listeners.
+    """Yield the TCP listeners of the instance: T-SQL, mirroring endpoint, and availability group listeners.
 
     [DOC: dm_tcp_listener_states]
     """

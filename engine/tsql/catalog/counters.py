@@ -183,7 +183,7 @@ def _read_principal_counters(
 
 
 def _read_database_values(context: StatementContext, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
-    """Return the counters of a database copy in the object Databases."""
+    """Return the counters of a database copy in the object Databases. *work*: load of the copy."""
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
     reading = context.world.flow.read_source(copy.source)
@@ -257,7 +257,8 @@ def _list_counters(context: StatementContext) -> Iterable[Record]:
 def _read_instance_values(context: StatementContext, work: Sequence[CopyLoad]) -> dict[str, float]:
     """Return the simulated counters of the instance by object and name.
 
-    The values are derived from the load (activity.py). Each transaction of a client counts as one batch.
+    They are derived from *work*, the load of each database copy (activity.py). Each transaction of a client
+    counts as one batch.
     """
     commits, seconds = (
         arithmetic.add_in_order(copy_load.commits for copy_load in work),

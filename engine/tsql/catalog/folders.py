@@ -1,4 +1,4 @@
-"""Files and folders of a server for its file functions: backups, certificates, database files.
+"""Files and folders of a server as T-SQL functions show them: backups, certificates, database files.
 
 Every folder on an existing drive exists, as BACKUP also assumes. The simulation does not create or delete
 folders.

@@ -88,7 +88,10 @@ def _read_sent_counters(context: StatementContext, copy: DatabaseCopy, peer: str
 
 
 def _read_received_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
-    """Return the counters of the log that a secondary receives for one database. It answers each message."""
+    """Return the counters of the log that a secondary receives for one database.
+
+    The secondary answers each message with one message.
+    """
     if copy.stream is None:
         return {}
     flow = context.world.flow

@@ -330,7 +330,10 @@ def _list_seeding_attempts(context: StatementContext) -> Iterator[tuple[Availabi
 
 
 def _list_automatic_seedings(context: StatementContext) -> Iterable[Record]:
-    """Yield the rows of automatic seeding. current_state is text in the product; its values are derived."""
+    """Yield the rows of sys.dm_hadr_automatic_seeding.
+
+    In the product, current_state is text; the values that appear here are derived.
+    """
     own_server = context.session.server
     for group, server, attempt in _list_seeding_attempts(context):
         source = own_server == attempt.source

@@ -29,11 +29,10 @@ _WINDOWS_BUILDS: Final = {
 
 
 def get_windows_version(context: StatementContext) -> tuple[str, tuple[int, int, int]]:
-    """Return the name of Windows Server and its version and build.
+    """Return (name, (major version, minor version, build)) of Windows Server.
 
-    It is the version of the cluster or, if that is too old, the oldest one that the SQL Server version
-    supports.
-    Nodes with a newer Windows keep the functional level of an older cluster.
+    This is the version of the cluster, because nodes with a newer Windows keep the functional level of the
+    cluster. If SQL Server does not support it, return the oldest version that SQL Server supports.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_server_node(context.world, context.session.server)

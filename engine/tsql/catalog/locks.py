@@ -24,7 +24,7 @@ ROWS_PER_PAGE: Final = 100
 """Number of rows per page, for the descriptions of row locks. Assumed."""
 
 HEAP_ID_OFFSET: Final = 72_057_594_038_000_000
-"""Offset between an object ID and the ID of its heap or index. The sum looks like an ID of the product."""
+"""Number that is added to an object ID to get the ID of its heap or index. The sum looks like a real ID."""
 
 
 # --- resources ---------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ class LockResource(Struct, frozen=True):
     owner: str = "TRANSACTION"
     count: int = 1
     page: str = ""
-    """Page of a row; empty for other resources."""
+    """Page of a locked row, as `file:page`; empty for other resources."""
 
     @property
     def wait_resource(self) -> str:
@@ -81,16 +81,21 @@ def _build_object_resource(context: StatementContext, object_key: ObjectKey) -> 
 def _build_application_resource(
     context: StatementContext, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
 ) -> LockResource:
-    """Return the resource of sp_getapplock: principal ID, name and hash [DOC: sys.dm_tran_locks]."""
+    """Return the resource of an sp_getapplock lock. *key*: identifies the resource.
+
+    The description has the principal ID, the name and a hash [DOC: sys.dm_tran_locks].
+    """
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
     description = f"0:[{locks.describe_resource(key)}]:({digest})"
     return LockResource("APPLICATION", context.find_database_id(key[1]) or 0, description, 0, owner, count)
 
 
 def _build_row_resource(context: StatementContext, object_key: ObjectKey, number: int) -> LockResource:
-    """Return the resource of a row: its key if the table has a unique key, else its position in the heap.
+    """Return the resource of the row *number* of a table.
 
-    INDEX_END, the end of the index, has a key of its own.
+    It is the key of the row if the table has a unique key, else the position of the row in the heap.
+    INDEX_END,
+    the end of the index, has a key of its own.
     """
     stored_object = objects.read_object(context, object_key)
     table = (
@@ -134,9 +139,9 @@ class CurrentWait(Struct, frozen=True):
 
 
 def find_current_waits(context: StatementContext) -> dict[int, CurrentWait]:
-    """Return the current waits on this server by session ID.
+    """Return session ID -> current wait on this server.
 
-    They are waits of WAITFOR, backups and restores, and waits for a lock or for the log of a commit.
+    Sessions wait for a lock, for the log of a commit, for a backup or restore, or in WAITFOR.
     """
     waits_by_spid: dict[int, CurrentWait] = {}
     sessions = {session.spid: session for _, session in context.list_sessions()}
@@ -184,7 +189,7 @@ _DEVICE_WAITS: Final = {
     "RESTORE DATABASE": "BACKUPTHREAD",
     "RESTORE LOG": "BACKUPTHREAD",
 }
-"""Command -> wait type of the longest waits of its backup or restore thread.
+"""Command -> wait type on which its backup or restore thread waits longest.
 
 [DOC: sys.dm_os_wait_stats]. The choice is derived.
 """
@@ -247,10 +252,7 @@ FIRST_REDO_SPID: Final = 20
 
 
 class RedoWait(Struct, frozen=True):
-    """Wait of a redo thread on a readable secondary for a query.
-
-    [DOC: active secondaries]
-    """
+    """Wait of a redo thread on a readable secondary, which a query blocks [DOC: active secondaries]."""
 
     spid: int
     database_id: int
@@ -338,7 +340,7 @@ def list_locks(context: StatementContext) -> Iterator[tuple[int, LockResource, s
 
 
 def _list_database_locks(context: StatementContext) -> Iterator[tuple[int, LockResource, str, str]]:
-    """Yield the shared lock of each session on its database, including the Agent and applications."""
+    """Yield the shared database lock of each session, including SQL Server Agent and applications."""
     world, server = context.world, context.server.name
     database_by_spid = {
         session.spid: _get_current_session(context, session).database
@@ -359,7 +361,10 @@ MASTER_DATABASE_ID: Final = 1
 
 
 _INTENT_MODES: Final = {"S": ("IS", "IS"), "U": ("IX", "IU")}
-"""Mode of a row lock without its range -> (mode on the table, mode on the page). Other modes need IX."""
+"""Last letter of a row lock's mode -> (intent mode on the table, intent mode on the page).
+
+Other row locks need IX on both.
+"""
 
 
 def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource, str]]:
@@ -377,7 +382,7 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
 
 
 def _get_current_session(context: StatementContext, session: SqlSession) -> SqlSession:
-    """Return the session in its current state. The context has the newest state of its own session."""
+    """Return the session in its current state, which for the querying session is in *context*."""
     return context.session if session.spid == context.session.spid else session
 
 

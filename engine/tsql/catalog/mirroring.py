@@ -215,7 +215,7 @@ def _get_authentication_method(endpoint: Endpoint | None) -> str:
 
 
 def _list_connections(context: StatementContext) -> Iterable[Record]:
-    """Yield one row for each connected instance. All mirroring sessions share the connection."""
+    """Yield one row for each connected instance. All mirroring sessions of two instances share one row."""
     world, own_server = context.world, context.session.server
     ticks_by_peer: dict[str, int] = {}
     for (_, server, peer), contact in world.contacts.items():

@@ -35,7 +35,7 @@ JOB_WINDOW_MARKER: Final = "#agent:"
 
 
 class RunningBatch(Protocol):
-    """Running batch of a window: the part of Submission that views use."""
+    """Interface of a running batch: the part of the class Submission that catalog views use."""
 
     @property
     def command(self) -> str:

@@ -166,8 +166,9 @@ def has_view(name: str, version: int) -> bool:
 def find_view(context: StatementContext, parts: tuple[str, ...]) -> CatalogView:
     """Return the view with a name of up to three parts.
 
-    Raises 208, 7202, the error of opening the database, or UnsimulatedFeatureError for a view that is not
-    simulated.
+    Raises 208, 7202, or an error for a database that cannot be opened. Raises UnsimulatedFeatureError for a
+    view that
+    is not simulated.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:
@@ -189,10 +190,9 @@ def find_view(context: StatementContext, parts: tuple[str, ...]) -> CatalogView:
 
 
 def find_database(context: StatementContext, parts: Sequence[str]) -> str | None:
-    """Return the database in a name of up to three parts.
+    """Return the database in a name of up to three parts; None if the database does not exist.
 
-    A shorter name means the current database. Return None for an unknown database. Raises the error of
-    opening the database.
+    A shorter name means the current database. Raises an error for a database that cannot be opened.
     """
     if len(parts) < 3:
         return context.session.database

@@ -38,7 +38,7 @@ def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
 
 
 ErrorHandler = Callable[[SqlError], object]
-"""Function that receives an error inside SQLite and ends the query with it."""
+"""Callback that receives the error of an aggregate inside SQLite and ends the query with this error."""
 
 EXACT_SUM_MAX: Final = 10**38
 """Largest sum that is returned as an exact integer. Larger sums are floats."""
@@ -63,7 +63,7 @@ class _Sum:
                 self._fail(problem)
 
     def inverse(self, value: Scalar) -> None:
-        """Remove *value*, which leaves the OVER window."""
+        """Subtract *value*, because its row is no longer in the window of the OVER clause."""
         if value is not None:
             self.values.popleft()
 

@@ -52,7 +52,7 @@ def replace_apply(select: exp.Select, join: exp.Join) -> None:
 
 
 def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
-    """Replace an applied table function by a join with all rows of the function that match its arguments."""
+    """Replace a table function in APPLY by a join. The join condition selects the rows for the arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
@@ -239,7 +239,7 @@ def _apply_select(
 
 
 PACKED_ROWS_KEY: Final = "packed"
-"""Metadata key of calls of json_each, which turns a JSON list into a table with one row per element."""
+"""Metadata key that marks a json_each call, which turns a JSON list into a table with one row per element."""
 
 
 def _apply_query(
@@ -276,7 +276,7 @@ def _apply_query(
 
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
-    """Return column name -> expression that reads this column from a row of *alias* packed as JSON."""
+    """Return column name -> expression that reads the column from *alias*, whose rows are packed as JSON."""
     return {
         name: exp.Anonymous(
             this="unpacked", expressions=[_build_column(alias, "value"), exp.Literal.number(index)]
@@ -351,7 +351,7 @@ PACKED_FUNCTIONS: Final = frozenset(
         "table_function_rows",
     }
 )
-"""Table-valued functions that are called without a schema.
+"""Table-valued functions that are called without a schema and return their rows as JSON.
 
 The internal function table_function_rows calls user-defined functions (functions.py).
 """
@@ -444,7 +444,9 @@ def _replace_with_join(
 ) -> None:
     """Replace an applied derived table by a join, and its columns by their expressions.
 
-    `(SELECT a FROM x WHERE x.k = t.k) d` becomes `JOIN x ON x.k = t.k`.
+    `(SELECT a FROM x WHERE x.k = t.k) d` becomes `JOIN x ON x.k = t.k`. *inner*: the SELECT of the derived
+    table.
+    *uses*: column of the derived table -> its expression.
     """
     source = inner.args["from_"].this
     inner_joins = inner.args.get("joins") or []
@@ -467,7 +469,7 @@ def _get_value(projection: exp.Expr) -> exp.Expr:
 
 
 def _has_own_aggregate(value: exp.Expr) -> bool:
-    """Return whether *value* contains an aggregate without OVER outside its subqueries."""
+    """Return whether *value* contains an aggregate without OVER. Its subqueries are not searched."""
     for node in value.find_all(exp.AggFunc, exp.Anonymous):
         is_aggregate = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
         if (

@@ -70,7 +70,7 @@ def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | No
 
 
 class QueryBinder(GroupingBinder):
-    """Binder of one query."""
+    """Binder of one query: it resolves the names and infers the types of all expressions."""
 
     def __init__(self, names: BindingContext) -> None:
         super().__init__(names)
@@ -107,9 +107,9 @@ class QueryBinder(GroupingBinder):
         return kinds
 
     def convert(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
-        """Convert the result of an aggregate or function to *kind*; with OVER, that of the window function.
+        """Convert the result of *node*, an aggregate or a function, to the type *kind*.
 
-        *source*: type before the conversion.
+        For a function with OVER, the whole expression is converted. *source*: type before the conversion.
         """
         if kind is None or kind == NULL or kind.name == "float":
             return
@@ -559,7 +559,10 @@ class QueryBinder(GroupingBinder):
             raise SqlError(1062)
 
     def _check_row_count(self, value: exp.Expr, check: str) -> None:
-        """Check a row count that is not a literal when the query runs."""
+        """Make the query check the row count *value* when it runs, unless it is a literal.
+
+        *check*: name of the internal function that checks it.
+        """
         if not isinstance(value.unnest(), exp.Literal):
             self.bind(value)
             wrap_in_call(value, check)

@@ -65,7 +65,10 @@ INSERTED_CALL_KEY: Final = "made"
 
 
 def check_collations(operation: str, *values: exp.Expr) -> None:
-    """Raise 468 if two of *values* have different explicit collations [DOC: collation precedence]."""
+    """Raise 468 if two *values* have different explicit collations [DOC: collation precedence].
+
+    *operation*: name of the operation in the error message.
+    """
     collation_names = [name for name in map(_find_explicit_collation, values) if name]
     for other_name in collation_names[1:]:
         if other_name.lower() != collation_names[0].lower():
@@ -293,7 +296,10 @@ def _infer_window(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_average(binder: Binder, node: exp.Expr) -> Kind:
-    """Mark AVG for rewriting as SUM divided by COUNT, so that integers give an integer. Return its type."""
+    """Return the type of AVG, and mark the call for rewriting.
+
+    It is rewritten as SUM divided by COUNT, so that the average of integers is an integer.
+    """
     kind = return_types.infer_average_type(_bind_argument(binder, node))
     if kind is not None:
         node.meta["average"] = str(kind)

@@ -260,7 +260,10 @@ def _is_aggregate(node: object) -> TypeGuard[exp.Expr]:
 def _list_unchanged_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return (result name, table, column) of the result columns that are plain columns of the only table."""
+    """Return (result name, table, column) for each result column that is a plain table column.
+
+    Empty unless the query reads a single table.
+    """
     if len(sources) != 1 or not sources[0].table:
         return ()
     named_columns = (

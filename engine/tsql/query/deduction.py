@@ -43,10 +43,11 @@ _OPERANDS_MAX: Final = 3
 def deduce_types(
     text: str, undeclared: frozenset[str], columns_of: ColumnLookup, variables: Mapping[str, SqlType]
 ) -> list[DeducedParameter]:
-    """Return the types of the *undeclared* parameters of a query, in the order of the text.
+    """Return the types of the *undeclared* parameters in the order in which the query uses them.
 
-    *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506. Raises
-    UnsimulatedFeatureError if the type at the parameter's position is not simulated.
+    *columns_of*: function that returns the columns of a table. *variables*: types of declared parameters and
+    variables. Raises 207, 213, 11502, 11503 or 11506. Raises UnsimulatedFeatureError if the simulation cannot
+    deduce a type from the position of a parameter.
     """
     tree = translate.copy_query_tree(text, 1)
     parameters = [
@@ -187,7 +188,10 @@ class _ParameterTypeDeducer:
         return next(typed_operands, other_operands[0] if other_operands else None)
 
     def find_operand_type(self, node: exp.Parameter, shown_name: str) -> SqlType:
-        """Return the type of the operand next to the parameter in its operation. Raises 11502 or 11503."""
+        """Return the type of the other operand in an operation with the parameter *node*.
+
+        *shown_name*: name of the parameter in error messages. Raises 11502 or 11503.
+        """
         other_node = self.find_other_operand(node)
         if other_node is None:
             raise SqlError(11502, shown_name)
@@ -240,7 +244,7 @@ def _is_alias(node: exp.Expr | None) -> bool:
 
 
 def _is_assignment(node: exp.Expr | None) -> TypeGuard[exp.EQ]:
-    """Return whether the node is an equal sign that assigns, in a select list or in SET."""
+    """Return whether the node is an assignment with `=`, in a select list or in SET."""
     return isinstance(node, exp.EQ) and node.arg_key == "expressions"
 
 

@@ -287,7 +287,7 @@ UNSIMULATED_FORMS: Final = {
 """Clause -> forms that are not simulated."""
 
 _CONTENT_NAMES: Final = frozenset({"", "*", "text()", "node()", "data()"})
-"""Column names whose value becomes the text of the row's element, without an element of its own."""
+"""Names of columns whose value becomes text of the row's element instead of an element of its own."""
 
 
 class _XmlColumn(Struct, frozen=True):

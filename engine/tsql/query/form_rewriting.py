@@ -194,7 +194,10 @@ def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:
 
 
 def _list_column_names(source: exp.Expr, verb: str) -> list[str]:
-    """Return the column names of a derived table. In a UNION, the first SELECT names them."""
+    """Return the column names of a derived table. In a UNION, the first SELECT names them.
+
+    *verb*: PIVOT or UNPIVOT, for the text of errors.
+    """
     first = source.this if isinstance(source, exp.Subquery) else None
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -357,7 +360,11 @@ def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
 
 
 def _add_level_counter(cte: exp.CTE, member: exp.Expr, self_reference: exp.Table, max_level: str) -> None:
-    """Add the number of recursions to the columns of a recursive member."""
+    """Add a column with the recursion level to *member*, a recursive part of the CTE *cte*.
+
+    The query raises 530 if the level exceeds *max_level*. *self_reference*: table in *member* that names
+    *cte*.
+    """
     alias = self_reference.alias or self_reference.name
     before = exp.column(exp.to_identifier(_LEVEL, quoted=True), table=exp.to_identifier(alias, quoted=True))
     next_level = exp.Anonymous(
@@ -373,7 +380,10 @@ def _add_level_counter(cte: exp.CTE, member: exp.Expr, self_reference: exp.Table
 
 
 def _separate_counted_rows(cte: exp.CTE, with_clause: exp.With, columns: list[str]) -> None:
-    """Rename the common table expression, and add one with its name and without the number of recursions."""
+    """Hide the recursion counter of a recursive common table expression (CTE).
+
+    Rename the CTE, and add a CTE with the original name that returns only *columns*.
+    """
     name, counted_name = str(cte.alias), f"{cte.alias} counted"
     names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
     cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted_name, quoted=True), columns=names))

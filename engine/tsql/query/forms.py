@@ -24,7 +24,7 @@ STREAMED_KEY: Final = "streamed"
 
 
 def list_references(query: exp.Expr, name: str) -> list[exp.Table]:
-    """Return the tables without a schema in a query that have this name."""
+    """Return the tables in *query* that are named *name* and have no schema."""
     return [
         table
         for table in query.find_all(exp.Table)
@@ -162,9 +162,9 @@ _DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 _LOCKING_HINTS: Final = frozenset(
     {"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"}
 )
-"""Hints that conflict with dirty reads.
+"""Table hints that conflict with dirty reads.
 
-Isolation levels are documented [DOC: table hints]. The other hints are from public output.
+Hints for an isolation level are documented [DOC: table hints]. The other hints are from public output.
 """
 
 
@@ -561,7 +561,7 @@ def _is_method(node: exp.Dot) -> bool:
 
 
 def _is_value(node: exp.Expr) -> bool:
-    """Return whether a name or star is a value. A star, a column part and an alias are not."""
+    """Return whether a name stands for a value. A star, an alias or a part of a column name does not."""
     named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
     if isinstance(node, exp.Star) or isinstance(node.parent, named):
         return False

@@ -24,7 +24,7 @@ from engine.tsql.query.query_columns import resolve_column
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 REPEATED_SELECT_KEY: Final = "again"
-"""Metadata key of a SELECT for a further grouping set. The first SELECT has already reported its errors."""
+"""Metadata key of the SELECT of each grouping set after the first. Only the first SELECT reports errors."""
 
 GROUPING_SETS_MAX: Final = 64
 """Maximum number of grouping sets in one query. Assumed, because each set is a separate SELECT. SQL Server
@@ -182,7 +182,10 @@ def _get_name(projection: exp.Expr) -> str:
 
 
 def _build_order_term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) -> exp.Expr:
-    """Return an ORDER BY term that refers to a column of the combined result."""
+    """Return an ORDER BY term that refers to a column of the combined result.
+
+    If no column in *names* is the term, append the expression to *hidden*, the additional result columns.
+    """
     if isinstance(node, exp.Literal) and not node.is_string:
         return node
     known_names = [name.lower() for name in names]
@@ -195,7 +198,10 @@ def _build_order_term(node: exp.Expr, names: list[str], hidden: list[exp.Expr]) 
 def _copy_for_grouping_set(
     select: exp.Select, values: list[exp.Expr], everything: set[str], grouping_set: list[exp.Expr]
 ) -> exp.Select:
-    """Return the SELECT of one grouping set. Columns that the set does not contain are NULL."""
+    """Return the SELECT of one grouping set. Columns that the set does not contain are NULL.
+
+    *values*: expressions of the result columns. *everything*: the columns of all grouping sets.
+    """
     new_select = select.copy()
     set_columns = {_write_canonical_text(column) for column in grouping_set}
     expressions = [_adapt_to_grouping_set(value.copy(), everything, set_columns) for value in values]
@@ -316,7 +322,7 @@ class GroupingBinder:
         return node.transform(unwrap_column).sql(dialect="tsql").lower()
 
     def _list_ungrouped_errors(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
-        """Return an error for each part of an expression that is neither grouped nor in an aggregate."""
+        """Return error *number* for each part of an expression that is neither grouped nor in an aggregate."""
         problems: list[SqlError] = []
         remaining_nodes = [node]
         while remaining_nodes:
@@ -357,7 +363,7 @@ class GroupingBinder:
         return [SqlError(number, column.source.display_name, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
-        """Raise 145 for an ORDER BY expression of a DISTINCT query that is not a result column."""
+        """Raise 145 if a DISTINCT query sorts by an expression that is not a result column."""
         order = select.args.get("order")
         if order is None or select.args.get("distinct") is None:
             return

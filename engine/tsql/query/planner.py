@@ -90,7 +90,10 @@ def plan_statement(text: str) -> QueryPlan:
 
 
 def check_statement(text: str, line: int) -> bool:
-    """Return True if *text* is a valid query, False if sqlglot cannot decide. Raises SqlSyntaxError."""
+    """Return True if *text* is a valid query, False if sqlglot cannot decide. Raises SqlSyntaxError.
+
+    *line*: line of the batch on which the text begins, for errors.
+    """
     from engine.tsql.query import translate
 
     return translate.check_statement(text, line)
@@ -230,9 +233,10 @@ IF_EXISTS_VERSION: Final = 2016
 
 IN_MEMORY_VERSION: Final = 2014
 COLUMNSTORE_VERSION: Final = 2012
-"""First version with columnstore indexes. IN_MEMORY_VERSION: with in-memory tables and procedures.
+"""First version with columnstore indexes.
 
-Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
+IN_MEMORY_VERSION: first version with in-memory tables and natively compiled procedures. Documented
+[DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
 """
 
 
@@ -405,7 +409,10 @@ _DATE_PARTS_SINCE_2008: Final = frozenset(
 
 
 def create_offset_error(line: int, near_text: str, following_tokens: Sequence[Token]) -> SqlSyntaxError:
-    """Return error 102 for OFFSET. If FETCH follows, also return 153, as for a FETCH from a cursor."""
+    """Return error 102 for an OFFSET clause. If FETCH follows, the error also contains 153.
+
+    SQL Server reads such a FETCH as a FETCH from a cursor. *near_text*: text in the message of error 102.
+    """
     problem = SqlSyntaxError(line, 102, near_text)
     for before, token in pairwise(following_tokens):
         if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
@@ -415,7 +422,7 @@ def create_offset_error(line: int, near_text: str, following_tokens: Sequence[To
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _CONDITION_OPERATORS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
-"""Operators of conditions. IIF is the only function that accepts a condition as an argument."""
+"""Words that are operators of a condition, in addition to `_SIGNS`."""
 
 _WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES_WITH_ORDER)
 

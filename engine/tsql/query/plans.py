@@ -60,7 +60,7 @@ class CostSource(Struct, frozen=True, eq=False):
     fixed_columns: tuple[str, ...] = ()
     """Columns that must equal a constant, a variable or a column of an outer query."""
     bounds: tuple[ColumnBound, ...] = ()
-    """Comparisons of its columns with a number or a LIKE pattern."""
+    """Comparisons of columns of this source with a number or a LIKE pattern."""
     is_left_join: bool = False
     """True for LEFT JOIN, which keeps every row of the left side."""
 
@@ -201,9 +201,9 @@ def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
 
 
 def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
-    """Return the estimated work per row of the most expensive recursive part of a CTE in *query*.
+    """Return the highest estimated work per row among the recursive parts of the CTEs in *query*.
 
-    scratch_database.py counts this work for each row that is produced.
+    The module scratch_database counts this work for each row that such a part produces.
     """
     cost_cache: dict[QueryCost, tuple[int, int]] = {}
     costs: set[QueryCost] = set()
@@ -301,7 +301,10 @@ def _can_stop_early(query: QueryCost) -> bool:
 
 
 def _count_matches(source: CostSource, equal: ColumnEquality, row_count: int, sizes: TableStatistics) -> int:
-    """Return the maximum number of rows that match one row of an earlier source."""
+    """Return the maximum number of rows of *source* that match one row of an earlier source.
+
+    *equal*: equality that joins the two sources. *row_count*: number of rows of *source*.
+    """
     column, other_table, other_column = equal
     if source.query is not None or not other_table:
         return _get_highest_frequency(source, column, row_count, sizes)
@@ -309,9 +312,9 @@ def _count_matches(source: CostSource, equal: ColumnEquality, row_count: int, si
 
 
 def _get_highest_frequency(source: CostSource, column: str, row_count: int, sizes: TableStatistics) -> int:
-    """Return the frequency of the column's most frequent value.
+    """Return the frequency of the most frequent value of a column of *source*.
 
-    For a computed column, the frequency is assumed to be the square root of the number of rows.
+    For a computed column, it is assumed to be the square root of *row_count*, the number of rows of *source*.
     """
     if source.query is None:
         return sizes.get_highest_frequency(source.table, column)
@@ -358,7 +361,7 @@ ColumnTest = tuple[str, str, tuple[Operand, ...]]
 
 
 class JoinLink(Struct, frozen=True):
-    """Equality of a column with a column of another table whose rows are limited by conditions."""
+    """Equality of a column with a column of another table, and the conditions that limit the other table."""
 
     column: str
     ref: TableRef
@@ -368,12 +371,12 @@ class JoinLink(Struct, frozen=True):
 
 
 class TableAccess(Struct, frozen=True):
-    """Part of a query that determines which rows it reads in one of its tables."""
+    """Parts of a query that determine which rows of one table the query reads."""
 
     conditions: tuple[ColumnTest, ...] = ()
-    """Comparisons that AND combines."""
+    """Comparisons that every row must satisfy: they are combined with AND."""
     complete: bool = True
-    """True if the query has no other conditions."""
+    """True if the query has no conditions other than `conditions`."""
     top: Operand | None = None
     """Operand of TOP; None without TOP, or if the query reads more rows than it returns."""
     order: tuple[tuple[str, bool], ...] = ()
@@ -382,7 +385,7 @@ class TableAccess(Struct, frozen=True):
     """Equalities with columns of other tables."""
 
     def list_conditions(self) -> list[ColumnTest]:
-        """Return the conditions, and those on columns of other tables that equal columns of this table."""
+        """Return `conditions`, and the conditions that follow from equal columns of other tables."""
         implied = (
             (link.column, *test[1:])
             for link in self.links
@@ -450,7 +453,10 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     nullable: tuple[bool, ...] = ()
     """For each result column, whether it may be NULL; empty if unknown."""
     origins: tuple[tuple[str, str, str], ...] = ()
-    """Result columns that come from tables, as (name, key of the table, column). Conditions on them limit its rows."""
+    """Result columns that come from tables, as (name, key of the table, column).
+
+    A condition on such a result column also limits the rows of the table.
+    """
     functions: tuple[tuple[str, str], ...] = ()
     """Functions with a schema: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
@@ -517,7 +523,7 @@ class BindingContext(Struct, frozen=True):
     variables: tuple[tuple[str, SqlType | None], ...] = ()
     settings: SessionSettings = DEFAULTS
     outputs: tuple[str, ...] = ()
-    """Columns of source tables that the OUTPUT clause names. They are the last values of each row."""
+    """Columns of source tables in the OUTPUT clause. Their values are at the end of each row of the query."""
 
 
 NO_NAMES: Final = BindingContext()
@@ -527,7 +533,7 @@ class QuerySource(Struct):
     """Table or derived table in a FROM clause."""
 
     name: str
-    """Qualifier of its columns: the alias, or the last part of the table name."""
+    """Qualifier for columns of this source: the alias, or the last part of the table name."""
     columns: Columns | None
     """Columns of the source; None if unknown."""
     aliased: bool = True

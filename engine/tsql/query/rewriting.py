@@ -106,7 +106,8 @@ def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> b
 def _separate_derived_tables(tree: exp.Expr) -> None:
     """Make SQLite compute derived tables separately.
 
-    If SQLite merged them, a column b + b that is used as a + a would double the expression at each level.
+    If SQLite merged nested derived tables such as SELECT a + a AS b, the expression would double at each
+    level.
     """
     for clause in list(tree.find_all(exp.With)):
         for cte in clause.expressions:
@@ -243,7 +244,8 @@ def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query:
 def _build_operator_rule(name: str) -> Callable[[exp.Expr, RewrittenQuery], exp.Expr]:
     """Build a rewriting rule for an operator.
 
-    The rule creates a call of `operate` if binding.py knows the type, else of the untyped function *name*.
+    The rule creates a call of `operate` if the type of the result is known. Otherwise, it creates a call of
+    *name*, a function that does not need the type.
     """
 
     def rewrite(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -486,7 +488,7 @@ def _propagate_constants(select: exp.Expr) -> None:
 
 
 def _is_constant(value: exp.Expr) -> bool:
-    """Return whether *value* is a literal, a parameter, or a call such as OBJECT_ID of such values."""
+    """Return whether *value* is a literal, a parameter, or a call with constant arguments (OBJECT_ID …)."""
     if isinstance(value, exp.Anonymous):
         return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
             map(_is_constant, value.expressions)

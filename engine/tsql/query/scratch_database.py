@@ -76,7 +76,7 @@ _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
     ),
     "format": compute_format_work,
 }
-"""Function -> function that computes the work of a call that is not proportional to the text length."""
+"""Function whose work is not proportional to the text length -> function that computes the work of a call."""
 
 HEAP_MAX_BYTES: Final = 500_000_000
 """Memory limit of SQLite; more raises error 701. It stops queries that grow during preparation. Assumed."""
@@ -89,7 +89,7 @@ WORK_PER_CHARACTER: Final = 4
 """Work units per character of a query's translated text. WORK_PER_QUERY: per query. Both are measured."""
 
 COUNTED_CHARACTERS_MAX: Final = 6_000
-"""Maximum number of characters of a translated query that are counted here.
+"""Maximum number of characters of a translated query to which WORK_PER_CHARACTER applies.
 
 The compiler has already counted the work of longer texts.
 """
@@ -145,7 +145,10 @@ _idle_connections: Final[list[ScratchDatabase]] = []
 
 
 def open_scratch_database(context: StatementContext, fetch: TableReader, meter: WorkMeter) -> ScratchDatabase:
-    """Return a database for one turn of a submission: an idle one if possible, else a new one."""
+    """Return a database for one turn of a submission: an idle one if possible, else a new one.
+
+    *fetch* returns the columns and rows of a table. *meter* counts the work of the turn.
+    """
     for index, spare in enumerate(_idle_connections):
         if spare.version == context.version:
             del _idle_connections[index]
@@ -188,7 +191,10 @@ class ScratchDatabase:
         self._configure_connection()
 
     def begin_turn(self, context: StatementContext, fetch: TableReader, meter: WorkMeter) -> None:
-        """Prepare this database for a turn. *meter* counts the work of the turn."""
+        """Prepare this database for a turn.
+
+        *fetch* returns the columns and rows of a table. *meter* counts the work of the turn.
+        """
         self._context = context
         self._fetch = fetch
         self._meter = meter
@@ -505,9 +511,9 @@ def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar
 
 
 def _needs_read_columns(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
-    """Return whether the columns that are read must be known.
+    """Return whether the query can run only if the columns that it reads are known.
 
-    They must be for several tables, or for a table that computes only these columns.
+    This is so for several tables, and for a table that computes only the columns that are read.
     """
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 

@@ -323,7 +323,7 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
 def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
     """Rewrite T-SQL so that sqlglot can parse it, for example `@a += b` as `@a = @a + (b)`.
 
-    Raises SqlSyntaxError 191 or 8623.
+    *depth*: number of compound assignments around *text*. Raises SqlSyntaxError 191 or 8623.
     """
     tokens = tokenize(text)
     if len(tokens) > STATEMENT_TOKENS_MAX + 5:
@@ -465,7 +465,7 @@ class _Parser(TSQLParser):
 
 
 class TsqlReader(TSQL):
-    """T-SQL dialect that parses functions as plain calls and keeps the names of types."""
+    """sqlglot dialect that reads T-SQL: functions become plain calls, and types keep their names."""
 
     class Tokenizer(TSQL.Tokenizer):
         """Tokenizer of the T-SQL dialect."""
@@ -478,7 +478,10 @@ class TsqlReader(TSQL):
 
 
 class SqliteWriter(SQLite):
-    """SQLite dialect with names in backticks. SQLite reads unknown names in double quotes as strings."""
+    """sqlglot dialect that writes SQL for SQLite, with names in backticks.
+
+    SQLite reads unknown names in double quotes as strings.
+    """
 
     class Tokenizer(SQLite.Tokenizer):
         """Tokenizer of the SQLite dialect."""

@@ -36,7 +36,7 @@ def _remove_collation(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | None:
-    """Return the literal or variable that *node* is; None for other expressions."""
+    """Return *node* as an operand if it is a literal or a variable; None for other expressions."""
     node = _remove_collation(node)
     if isinstance(node, exp.Placeholder):
         names = {value: name for name, value in query.variables.items()}
@@ -136,7 +136,12 @@ def _find_source(select: exp.Expr | None, alias: str) -> tuple[exp.Expr, exp.Exp
 
 
 def _find_user(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, exp.Expr] | None:
-    """Return (SELECT, source in it) that reads *select* as its only derived table or common table expression."""
+    """Return the only SELECT that reads the result of *select*, and the source in its FROM clause.
+
+    The source is the derived table or the common table expression that *select* defines. Return None if there
+    is
+    no such SELECT.
+    """
     source, user = select.parent, None
     if isinstance(source, exp.CTE):
         name, statement = source.alias.lower(), source.root()
@@ -150,7 +155,7 @@ def _find_user(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, e
 def _read_source_tests(
     select: exp.Select, source: exp.Expr, query: RewrittenQuery
 ) -> list[ColumnTest] | None:
-    """Return the comparisons of columns of *source* that every row of *select* satisfies. None if unknown.
+    """Return the comparisons with columns of *source* that all rows of *select* satisfy; None if unknown.
 
     This includes the conditions of the queries that read *select*.
     """
@@ -184,9 +189,10 @@ def _keeps_conditions(select: exp.Select) -> bool:
 
 
 def _map_columns(select: exp.Select, source: exp.Expr) -> dict[str, str]:
-    """Return result column -> column of *source*; "*" stands for all of its columns.
+    """Return result column -> column of *source*; "*" stands for all columns of *source*.
 
-    A column without a table counts for every source, because only one has it.
+    A column without a table name is returned for every source. This is harmless, because only one source has
+    it.
     """
     columns = [(item.alias_or_name.lower(), _remove_collation(item.unalias())) for item in select.expressions]
     return {
@@ -198,7 +204,10 @@ def _map_columns(select: exp.Select, source: exp.Expr) -> dict[str, str]:
 
 
 def list_column_origins(tree: exp.Expr) -> tuple[tuple[str, str, str], ...]:
-    """Return (result column, table, its column) of a query in which a condition on the result limits the rows."""
+    """Return (result column, table key, table column) for each result column that comes from a table.
+
+    Empty if a condition on the result does not limit the rows that the query reads.
+    """
     if not isinstance(tree, exp.Select) or not _keeps_conditions(tree):
         return ()
     return tuple(

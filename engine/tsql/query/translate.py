@@ -92,7 +92,8 @@ CACHED_TREE_CHARACTERS_MAX: Final = 200_000
 CACHED_PLAN_CHARACTERS_MAX: Final = 400_000
 """Maximum total length of the query texts whose plans are cached, in characters.
 
-CACHED_TREE_CHARACTERS_MAX: of those whose trees are cached. A tree is a thousand times as large as its text.
+CACHED_TREE_CHARACTERS_MAX: maximum total length of the query texts whose trees are cached. A tree is a
+thousand times as large as its text.
 """
 
 
@@ -132,7 +133,7 @@ def copy_query_tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """Return *problem* with the line number that it has in a batch if the text begins on *line*."""
+    """Return *problem* with its line number in the batch. *line*: first line of the text in the batch."""
     placed_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed_error.problems = problem.problems
     return placed_error
@@ -148,7 +149,7 @@ WORK_PER_NAMED_COLUMN: Final = 5
 
 
 def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableComputation[QueryPlan]:
-    """Return a resumable computation of a statement's plan; the same cached one for equal arguments."""
+    """Return a resumable computation of a statement's plan. It is cached, and equal arguments share it."""
     return _PLAN_CACHE.get(
         (text, names), len(text), lambda: ResumableComputation(_plan_in_steps(text, names), PLANNING_ERRORS)
     )
@@ -441,7 +442,10 @@ def _build_row_number_query(
 def _build_row_query(
     tree: exp.Expr, table: exp.Expr, projections: list[exp.Expr], names: BindingContext, target: TableRef
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
-    """Build a SELECT of *projections* from *table* with the WHERE and WITH clauses of an UPDATE or DELETE."""
+    """Build a SELECT of *projections* from *table* with the WHERE and WITH clauses of an UPDATE or DELETE.
+
+    *tree*: the statement. *target*: the table that the statement changes.
+    """
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
     select.set("limit", tree.args.get("limit"))
     if tree.args.get("with_") is not None:
@@ -455,7 +459,10 @@ _ROW_OF_BASE: Final = "row of the base table"
 
 
 def _find_target_expression(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
-    """Return (alias, query) of the CTE or derived table that an UPDATE or DELETE changes; None for a table."""
+    """Return (alias, query) of *named*, the target of an UPDATE or DELETE; None if the target is a table.
+
+    The target can be a CTE or a derived table.
+    """
     queries_by_name = {
         cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())
     }
@@ -569,8 +576,11 @@ def _plan_merge_part(
 ) -> Planning:
     """Plan one of the queries of a MERGE.
 
-    Its columns are the row number, the index of the WHEN clause (NULL for none) and the values of all WHEN
-    clauses.
+    The columns of its result are the row number, the index of the WHEN clause (NULL for none) and the values
+    of
+    all WHEN clauses. *whens*: these clauses. *number*: expression for the row number. *outputs*: columns for
+    the
+    OUTPUT clause.
     """
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []

@@ -116,14 +116,14 @@ PLANNING_ERRORS: Final = (
 )
 """Errors that planning can raise.
 
-Those in _UNFORESEEN_ERRORS come from query forms without a rewriting rule. They end only the batch.
+Those in _UNFORESEEN_ERRORS come from query forms without a rewriting rule. Such an error ends only the batch.
 """
 
 
 def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
-    """Return the result of *plan*.
+    """Call *plan* and return its result.
 
-    Convert its errors to UnsimulatedFeatureError, or 8623 for too deep nesting.
+    Convert internal errors to UnsimulatedFeatureError, or to 8623 for nesting that is too deep.
     """
     try:
         return plan()

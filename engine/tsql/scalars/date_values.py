@@ -293,17 +293,17 @@ def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 
 
 def _to_datetime_ticks(ticks: int) -> int:
-    """Round to a millisecond, then add one millisecond.
+    """Round a time of day to a millisecond, then add one millisecond, before it is rounded to minutes.
 
-    Rounding to minutes then rounds 29.998 s down and 29.999 s up, as SQL Server does.
+    As in SQL Server, 29.998 s is then rounded down to a minute, and 29.999 s up.
     """
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
 def _round_datetime_ticks(thirds: int) -> int:
-    """Convert three-hundredths of a second to ticks that end in .000, .003 or .007 s, as datetime does.
+    """Convert a time of day from units of 1/300 s to ticks that end in .000, .003 or .007 s.
 
-    Documented.
+    The type datetime stores times in this form. Documented.
     """
     seconds, rest_thirds = divmod(thirds, 300)
     return seconds * TICKS_PER_S + (rest_thirds * 20 + 3) // 6 * (TICKS_PER_S // 1000)

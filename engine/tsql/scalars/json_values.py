@@ -164,7 +164,7 @@ def find_child(node: JsonNode, step: str | int) -> JsonNode | None:
 
 
 def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
-    """Return the node at *path* below *node*; None if it does not exist. Raises 13608 for a strict path."""
+    """Return the node at *path* below *node*. Without one, return None, or raise 13608 for a strict path."""
     json_node: JsonNode | None = node
     for step in path.steps:
         json_node = find_child(json_node, step) if json_node is not None else None

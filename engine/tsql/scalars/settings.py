@@ -164,7 +164,7 @@ EFFECTIVE_OPTIONS: Final = frozenset(
         "DISABLE_DEF_CNST_CHK", "FIPS_FLAGGER",
     }
 )  # fmt: skip
-"""Options with an effect. Documented [DOC: SET statements]."""
+"""SET options that have an effect in the simulation. Documented [DOC: SET statements]."""
 
 OPTIONS_WITHOUT_EFFECT: Final = {
     "NUMERIC_ROUNDABORT": "OFF", "FORCEPLAN": "OFF", "SHOWPLAN_ALL": "OFF", "SHOWPLAN_TEXT": "OFF",

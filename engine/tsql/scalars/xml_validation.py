@@ -1,4 +1,4 @@
-"""Checks that XML is well-formed, and its normalization as in the type xml [DOC: xml data type]."""
+"""Check that XML is well-formed, and normalization of XML as in the type xml [DOC: xml data type]."""
 
 import re
 from typing import Final

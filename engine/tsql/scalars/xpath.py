@@ -74,7 +74,7 @@ class XmlPath(Struct, frozen=True):
 
 
 class PathCondition(Struct, frozen=True):
-    """Condition in square brackets: the path exists or, with *sign*, its value satisfies `path sign value`.
+    """Condition in square brackets: *path* exists or, with an operator *sign*, `path sign value` is true.
 
     All conditions in *others* must be true too.
     """
