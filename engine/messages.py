@@ -43,7 +43,7 @@ Seen in public client output, because no documentation lists the states.
 """
 
 
-STATES_BY_TYPE: Final = {(220, "tinyint"): 2, (8115, "numeric"): 8, (8115, "decimal"): 8}
+MESSAGE_STATES_BY_TYPE: Final = {(220, "tinyint"): 2, (8115, "numeric"): 8, (8115, "decimal"): 8}
 """(message number, data type among its arguments) -> state of the message. Seen in public client output."""
 
 
@@ -67,7 +67,7 @@ class SqlError(Exception):
             (
                 type_state
                 for argument in args
-                if (type_state := STATES_BY_TYPE.get((number, str(argument)))) is not None
+                if (type_state := MESSAGE_STATES_BY_TYPE.get((number, str(argument)))) is not None
             ),
             None,
         )

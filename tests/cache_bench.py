@@ -220,7 +220,7 @@ def list_caches() -> Iterator[CacheCase]:
         (
             "FlowSetups",
             FlowSetups,
-            "_find_stream_path",
+            "_get_path_setup_part",
             build_clear_function("_paths"),
             ("hundred databases", *search),
         ),

@@ -25,7 +25,7 @@ BLUNDER_LOSS_MIN: Final = 15
 TRIED_ACTIONS_MIN: Final = 5
 """Minimum number of tried actions for a meaningful share of blunders. Assumed."""
 
-BLUNDER_RATE_BOUNDS: Final = (0.3, 0.44, 0.57)
+BLUNDER_CHANCE_BOUNDS: Final = (0.3, 0.44, 0.57)
 """Blunder probabilities that separate the difficulty levels: quartiles of the 122 shipped drills.
 
 `compute_blunder_chance` computes the probabilities.
@@ -89,7 +89,7 @@ def get_drill_difficulty(name: str) -> str:
 def compute_difficulty(certificate: ParCertificate) -> str:
     """Return the difficulty, one of DIFFICULTY_LEVELS; empty if too few actions were tried."""
     measured = compute_blunder_chance(certificate)
-    return "" if measured is None else DIFFICULTY_LEVELS[bisect(BLUNDER_RATE_BOUNDS, measured)]
+    return "" if measured is None else DIFFICULTY_LEVELS[bisect(BLUNDER_CHANCE_BOUNDS, measured)]
 
 
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:

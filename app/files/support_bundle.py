@@ -80,7 +80,7 @@ def redact_finding(text: str) -> str:
     )
 
 
-def redact_input(line: str, names: NameMasks) -> str:
+def redact_input(line: str, name_masks: NameMasks) -> str:
     """Redact the journal line *line*: keep its time, its verb and known arguments."""
     time, _, rest_of_line = line.partition(" ")
     time = redact_number(time)
@@ -91,9 +91,9 @@ def redact_input(line: str, names: NameMasks) -> str:
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
-        shown_parts: tuple[str, ...] = (_redact_window_name(window, names), redact_sql(text, names))
+        shown_parts: tuple[str, ...] = (_redact_window_name(window, name_masks), redact_sql(text, name_masks))
     else:
-        shown_parts = tuple(_redact_argument(parameter, word, names) for parameter, word in arguments)
+        shown_parts = tuple(_redact_argument(parameter, word, name_masks) for parameter, word in arguments)
     return f"{time} {replace(parsed_input, args=shown_parts).line_without_time}"
 
 
@@ -102,29 +102,29 @@ def redact_number(text: str) -> str:
     return text if _NUMBER_PATTERN.fullmatch(text) else HIDDEN_MARK
 
 
-def redact_sql(text: str, names: NameMasks) -> str:
+def redact_sql(text: str, name_masks: NameMasks) -> str:
     """Redact T-SQL. Keep keywords, product names and numbers; remove strings, comments, and arguments of sqlcmd."""
-    return "".join(_mask_token(token_match, names) for token_match in _SQL_TOKEN_PATTERN.finditer(text))
+    return "".join(_mask_token(token_match, name_masks) for token_match in _SQL_TOKEN_PATTERN.finditer(text))
 
 
 # --- private helpers ----------------------------------------------------------------------------------------
 
 
-def _redact_window_name(token: str, names: NameMasks) -> str:
+def _redact_window_name(token: str, name_masks: NameMasks) -> str:
     server, mark, suffix = token.partition("#")
-    return names.mask_name(server) + (mark and mark + redact_number(suffix))
+    return name_masks.mask_name(server) + (mark and mark + redact_number(suffix))
 
 
-def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> str:
+def _redact_argument(parameter: VerbParameter, token: str, name_masks: NameMasks) -> str:
     if parameter.kind == "window":
-        return _redact_window_name(token, names)
+        return _redact_window_name(token, name_masks)
     if parameter.kind == "rest":
         return token if token.casefold() in list_shipped_names() else HIDDEN_MARK
     if parameter.choices:
         return token if token in parameter.choices else HIDDEN_MARK
     if parameter.kind == "number":
         return redact_number(token)
-    return names.mask_name(token)
+    return name_masks.mask_name(token)
 
 
 _SQL_TOKEN_PATTERN: Final = re.compile(
@@ -142,7 +142,7 @@ _SQL_TOKEN_PATTERN: Final = re.compile(
 )
 
 
-def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
+def _mask_token(token_match: re.Match[str], name_masks: NameMasks) -> str:
     text = token_match[0]
     match token_match.lastgroup:
         case "remark":
@@ -153,7 +153,7 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
             inner = text[1:-1]
             return (
                 text[0]
-                + (inner if inner.upper() in _list_catalog_names() else names.mask_name(inner))
+                + (inner if inner.upper() in _list_catalog_names() else name_masks.mask_name(inner))
                 + _CLOSING_QUOTES[text[0]]
             )
         case "sqlcmd":
@@ -164,7 +164,7 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
         case "word":
             bare_name = text.lstrip("@#$")
             is_kept = bare_name.upper() in _list_sql_words() or bare_name.casefold() in list_shipped_names()
-            return text if is_kept else text[: len(text) - len(bare_name)] + names.mask_name(bare_name)
+            return text if is_kept else text[: len(text) - len(bare_name)] + name_masks.mask_name(bare_name)
         case "sign":
             return text
         case _:

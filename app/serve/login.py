@@ -264,7 +264,7 @@ class LoginPacket:
     database: str = ""
     uses_windows_authentication: bool = False
     """True if the client requests Windows authentication, which is not supported."""
-    new_password: bool = False
+    changes_password: bool = False
     """True if the login request also changes the password (fChangePassword)."""
     read_only: bool = False
     """True for ApplicationIntent=ReadOnly (fReadOnlyIntent in the type flags)."""
@@ -300,7 +300,7 @@ def read_login(body: bytes) -> LoginPacket:
         packet_size=packet_size,
         uses_windows_authentication=bool(windows & 0x80),
         read_only=bool(kind & 0x20),
-        new_password=bool(flags & 0x01),
+        changes_password=bool(flags & 0x01),
         **texts,
     )
 

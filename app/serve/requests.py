@@ -77,7 +77,7 @@ class ApiCursor(Struct):
     """Number of rows in the latest fetch. If 0, the cursor is before the first row or behind the last row."""
 
     @property
-    def cell_count(self) -> int:
+    def row_count(self) -> int:
         """Return the number of rows of the cursor."""
         return len(self.result["rows"])
 
@@ -86,7 +86,7 @@ class ApiCursor(Struct):
 
         Afterwards, `block` contains the rows.
         """
-        size, status, start = self.cell_count, 0, self.first_row_index
+        size, status, start = self.row_count, 0, self.first_row_index
         match direction:
             case FetchDirection.FIRST:
                 start = 0
@@ -124,7 +124,7 @@ class ApiCursor(Struct):
         """Number of the first row of the latest fetch, from 1; 0 before the first row, -1 behind the last row."""
         if self.fetched_count:
             return self.first_row_index + 1
-        return -1 if self.cell_count and self.first_row_index >= self.cell_count else 0
+        return -1 if self.row_count and self.first_row_index >= self.row_count else 0
 
 
 class OpenCursors(Struct):
@@ -178,13 +178,13 @@ def open_cursor(
     """Open a cursor over *result*, the result set of its query, and encode the response."""
     number = cursors.add_cursor(result)
     cursor = cursors.open_cursors[number]
-    status, rows = 0, cursor.cell_count
+    status, rows = 0, cursor.row_count
     columns = tds_types.encode_cursor_columns(result, tds)
     if cursor_response.scroll & ScrollOptions.AUTO_FETCH:
         cursor.fetch(FetchDirection.NEXT, 0, cursor_response.rows or DEFAULT_FETCH_ROWS)
         columns += tds_types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
-        if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.cell_count:
+        if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.row_count:
             del cursors.open_cursors[number]
             status = CURSOR_CLOSED
     columns += tds_types.encode_done(
@@ -223,7 +223,7 @@ def fetch_rows(cursors: OpenCursors, fetch: FetchRequest, tds: int, more_results
     output, method = b"", fetch.direction & FETCH_DIRECTION_BITS
     if method == FetchDirection.INFO:
         output += tds_types.encode_return_status(0)
-        for position, value in zip(fetch.outputs, (cursor.first_row_number, cursor.cell_count), strict=False):
+        for position, value in zip(fetch.outputs, (cursor.first_row_number, cursor.row_count), strict=False):
             output += tds_types.encode_return_value(position, "", "int", value, tds)
     else:
         status = cursor.fetch(method, fetch.row, fetch.count)

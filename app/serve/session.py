@@ -379,7 +379,7 @@ class TdsSession:
             await self._send(self._encode_failure(18452, text, severity))
             return False
         # Refused after the login request, because drivers do not report earlier reasons.
-        if mars or login.new_password:
+        if mars or login.changes_password:
             feature = "MARS (several results at once)" if mars else "a password change at login"
             await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))
             return False

@@ -85,7 +85,7 @@ def get_server_kind(world: World, server: Instance) -> str:
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
-def get_node_name(world: World, server: Instance) -> str:
+def format_host_node(world: World, server: Instance) -> str:
     """Return "on NODE" or, during a move, "moving to NODE" for a failover cluster instance; otherwise ""."""
     role = instances.find_instance_role(world, server.name) if server.clustered else None
     if role is None:

@@ -149,7 +149,7 @@ class RunTimeline:
     @property
     def has_clients(self) -> bool:
         """Return whether the service of clients is tracked in addition to the state of the databases."""
-        return self._clients.has_users
+        return self._clients.has_clients
 
     def list_protection_spans(self, until_s: float) -> list[TimelineSpan]:
         """Return the spans of the protection state until *until_s*.

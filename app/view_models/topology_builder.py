@@ -204,7 +204,7 @@ def _build_server_display(world: World, server: Instance, index: int, open_datab
             *group_topology.list_host_node_notes(world, server),
             *_list_faults(world.computers[server.computer]),
         ),
-        host_node=group_topology.get_node_name(world, server),
+        host_node=group_topology.format_host_node(world, server),
         listeners=tuple(group_topology.list_listener_indicators(world, server)),
     )
 
@@ -483,7 +483,7 @@ def _build_link_display(
     """
     status = _get_link_status(world, a, b)
     passing = status.color_name != "bad"
-    log_kb_per_s = _get_log_stream(world, a, b) if kind in LOG_LINK_KINDS and passing else 0.0
+    log_kb_per_s = _get_log_rate_kb_per_s(world, a, b) if kind in LOG_LINK_KINDS and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
@@ -563,7 +563,7 @@ def _format_link_properties(link: Link) -> str:
     return " · ".join(parts)
 
 
-def _get_log_stream(world: World, a: str, b: str) -> float:
+def _get_log_rate_kb_per_s(world: World, a: str, b: str) -> float:
     return sum(
         world.flow.read_stream(stream).log_send_kb_per_s
         for stream, receiver in world.streams.items()

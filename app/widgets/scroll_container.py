@@ -149,8 +149,8 @@ def compute_available_size(window: QWidget) -> QSize:
     return QSize(room.width(), room.height() - bar)
 
 
-def set_readable_minimum_size(window: QWidget, width_units: int, height_units: int) -> None:
+def set_readable_minimum_size(window: QWidget, width_lines: int, height_lines: int) -> None:
     """Set the minimum size of *window* in line heights, limited to the space on its screen."""
     line = window.fontMetrics().height()
     room = compute_available_size(window).boundedTo(LAPTOP_WINDOW_SIZE)
-    window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))
+    window.setMinimumSize(QSize(width_lines * line, height_lines * line).boundedTo(room))

@@ -168,7 +168,7 @@ class TimelineStrip(QWidget):
         self._update_description()
         self.update()
 
-    def show_states(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
+    def show_extra_lanes(self, lanes: Sequence[tuple[str, Sequence[TimelineSpan]]]) -> None:
         """Show *lanes* in addition to the fixed lanes. Each lane is (name, time spans with their states)."""
         self._extra_lanes = lanes
         self._lane_box = None

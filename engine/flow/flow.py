@@ -354,7 +354,7 @@ class Flow:
         self._require_source(source)
         self.sources[source, k.GENERATED] += kb
 
-    def record_checkpoint(self, source: int) -> None:
+    def begin_checkpoint(self, source: int) -> None:
         """Begin a checkpoint of a source now."""
         self._begin_change("checkpoint", source, array_names=SOURCE_ARRAYS)
         rows.begin_checkpoint(self.sources[source])

@@ -160,7 +160,7 @@ def _add_old_log(world: World, source: int, kb: float) -> None:
         flushed_kb=at_source.flushed_kb + kb,
         committed_kb=at_source.committed_kb + kb,
     )
-    flow.record_checkpoint(source)
+    flow.begin_checkpoint(source)
     for stream in flow.list_source_streams(source):
         setup = flow.get_stream_setup(stream)
         if setup.connected and setup.carrying and setup.sending:

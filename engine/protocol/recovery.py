@@ -61,4 +61,4 @@ def end_recovery(world: World, key: Key) -> None:
     if copy.recovery_log_kb:
         world.update_copy(key, recovery_log_kb=0.0)
         if copy.source is not None:
-            world.flow.record_checkpoint(copy.source)
+            world.flow.begin_checkpoint(copy.source)

@@ -407,13 +407,13 @@ class FlowSetups:
             for client in world.clients.values()
             if not client.read_only
         ]
-        self._paths: dict[tuple[str, str], _StreamPath] = {}
+        self._paths: dict[tuple[str, str], _PathSetupPart] = {}
 
     def get_source_setup(self, copy: DatabaseCopy) -> SourceSetup:
         """Return the setup of the log that *copy* writes."""
         clients, operation = self._has_clients(copy), copy.operation
         return _build_source(
-            *self._get_log_server(copy.server).source,
+            *self._get_server_setup_part(copy.server).source,
             copy.workload,
             copy.scale if clients or operation is None else 0.0,
             serving.is_copy_serving(self.world, copy) and (clients or operation is not None),
@@ -425,10 +425,10 @@ class FlowSetups:
     def get_stream_setup(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
         """Return the setup of the stream from *lead* to the copy *receiver*; None means no receiver."""
         if receiver is None:
-            return _build_waiting_stream(*self._get_log_server(lead.server).site)
+            return _build_waiting_stream(*self._get_server_setup_part(lead.server).site)
         follower = self.world.copies[receiver]
         terms = group_policies.get_policy(lead).build_stream_parameters(self.world, lead, follower)
-        stream_path = self._find_stream_path(lead.server, follower.server)
+        stream_path = self._get_path_setup_part(lead.server, follower.server)
         return _build_stream(
             *stream_path.stream,
             terms.awaited,
@@ -446,17 +446,17 @@ class FlowSetups:
         servers = [server for databases, server in self._users if copy.database in databases]
         return not servers or copy.server in servers
 
-    def _get_log_server(self, name: str) -> _LogServer:
+    def _get_server_setup_part(self, name: str) -> _ServerSetupPart:
         instance = self.world.instances[name]
-        return _LogServer(instance, self.world.computers[instance.computer])
+        return _ServerSetupPart(instance, self.world.computers[instance.computer])
 
-    def _find_stream_path(self, a: str, b: str) -> _StreamPath:
+    def _get_path_setup_part(self, a: str, b: str) -> _PathSetupPart:
         if (a, b) not in self._paths:
-            self._paths[a, b] = _StreamPath(self.world, a, b, self._get_log_server(a))
+            self._paths[a, b] = _PathSetupPart(self.world, a, b, self._get_server_setup_part(a))
         return self._paths[a, b]
 
 
-class _LogServer:
+class _ServerSetupPart:
     """Part of the setups of sources and streams that is equal for all logs of one server."""
 
     def __init__(self, instance: Instance, computer: Computer) -> None:
@@ -472,10 +472,10 @@ class _LogServer:
         )
 
 
-class _StreamPath:
+class _PathSetupPart:
     """Part of the setups of streams that is equal for all streams from one server to another."""
 
-    def __init__(self, world: World, a: str, b: str, from_server: _LogServer) -> None:
+    def __init__(self, world: World, a: str, b: str, from_server: _ServerSetupPart) -> None:
         instance, receiver_instance = world.instances[a], world.instances[b]
         computer, path = world.computers[receiver_instance.computer], network.get_link(world, a, b)
         self.target_answers = receiver_instance.answering

@@ -67,7 +67,7 @@ def measure_group() -> GroupMeasurement:
         requests_per_s=(later_totals.transactions - before.transactions) / MEASUREMENT_S,
         writes_mb_per_s=(stream_after.pages_written - stream_before.pages_written) * pages_to_mb_per_s,
         primary_writes_mb_per_s=(later_totals.pages_written - before.pages_written) * pages_to_mb_per_s,
-        **_find_peaks(local_values, remote_values),
+        **_find_extreme_values(local_values, remote_values),
     )
 
 
@@ -80,7 +80,7 @@ class ExtremeValues(TypedDict):
     bursts: int
 
 
-def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> ExtremeValues:
+def _find_extreme_values(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> ExtremeValues:
     """Return the extreme rates of data writes, and the number of bursts on the secondary.
 
     Both series are in MB/s, with one value per second.
@@ -111,7 +111,7 @@ def measure_mirroring() -> GroupMeasurement:
         requests_per_s=mean_values.transactions_per_s,
         writes_mb_per_s=mean_values.mirror_writes_kb_per_s / KB_PER_MB,
         primary_writes_mb_per_s=mean_values.writes_kb_per_s / KB_PER_MB,
-        **_find_peaks(principal_mb.tolist(), mirror_mb.tolist()),
+        **_find_extreme_values(principal_mb.tolist(), mirror_mb.tolist()),
     )
 
 

@@ -243,7 +243,7 @@ def build_timeline_tab(model: DebriefModel, callbacks: TabCallbacks) -> list[QWi
     if review is not None and review.lanes and course.has_protection:
         states = _list_states(review.lanes)
         if any(span.state != "NONE" for _, spans in states for span in spans):
-            strip.show_states(states)
+            strip.show_extra_lanes(states)
     words = [
         tr("Availability, protection, and the state of the copies as reported by the principal or primary.")
     ]

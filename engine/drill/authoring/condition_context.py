@@ -61,16 +61,16 @@ class ConditionContext(Struct, frozen=True):
         """Return the copies of *database* that clients can use."""
         return availability.list_serving_copies(self.world, database)
 
-    def find_principal(self, database: str) -> DatabaseCopy | None:
+    def find_leading_copy(self, database: str) -> DatabaseCopy | None:
         """Return the leading copy of *database* in this context; None if the database has no copy."""
-        return find_principal(self.world, database, self.list_serving_copies(database))
+        return find_leading_copy(self.world, database, self.list_serving_copies(database))
 
     def find_log_numbers(self, database: str) -> StreamNumbers:
         """Return the numbers of the log source and of the stream that the leading copy of *database* uses.
 
         A number is -1 if there is none.
         """
-        copy = self.find_principal(database)
+        copy = self.find_leading_copy(database)
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
         logging_copies = (copy for copy in copies if self.world.find_source_of(copy) is not None)
         return (
@@ -103,7 +103,7 @@ class ConditionNames(Struct, frozen=True):
         }[kind]
 
 
-def find_principal(
+def find_leading_copy(
     world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
 ) -> DatabaseCopy | None:
     """Return the leading copy of *database*; None if the database has no copy.
@@ -201,7 +201,7 @@ def is_database_in_state(context: ConditionContext, database: str, state: str) -
     """Evaluate `Sales is SYNCHRONIZED` (the state of the leading copy) or `Sales is ARMED`."""
     if state == ARMED_STATE:
         return group_policies.has_automatic_failover(context.world, database)
-    return _get_copy_state_word(context.find_principal(database)) == state
+    return _get_copy_state_word(context.find_leading_copy(database)) == state
 
 
 def get_state_word(world: World, database: str) -> str:
@@ -209,7 +209,7 @@ def get_state_word(world: World, database: str) -> str:
 
     The result is "NONE" if the copy has no session and no group.
     """
-    return _get_copy_state_word(find_principal(world, database))
+    return _get_copy_state_word(find_leading_copy(world, database))
 
 
 def _get_copy_state_word(copy: DatabaseCopy | None) -> str:
@@ -236,7 +236,7 @@ def is_database_served(context: ConditionContext, database: str, server: str | N
 
 def is_witness_in_state(context: ConditionContext, database: str, state: str) -> bool:
     """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
-    copy = context.find_principal(database)
+    copy = context.find_leading_copy(database)
     return state == (
         (prerequisites.get_witness_state_desc(copy) if copy is not None else "") or NO_SESSION_STATE
     )
@@ -244,7 +244,7 @@ def is_witness_in_state(context: ConditionContext, database: str, state: str) ->
 
 def is_safety_level(context: ConditionContext, database: str, level: str) -> bool:
     """Evaluate `Sales safety is FULL`, as the principal knows it."""
-    copy = context.find_principal(database)
+    copy = context.find_leading_copy(database)
     return level == ((prerequisites.get_safety_desc(copy) if copy is not None else "") or NO_SESSION_STATE)
 
 

@@ -81,7 +81,7 @@ def _build_failover_counter(kind: str | None) -> Callable[[ConditionContext, str
 
 
 def _read_timeout_s(context: ConditionContext, database: str) -> float:
-    copy = context.find_principal(database)
+    copy = context.find_leading_copy(database)
     return float(prerequisites.get_timeout_s(copy)) if copy is not None else 0.0
 
 

@@ -269,7 +269,7 @@ def _evaluate_condition(drill: Drill, condition: str) -> bool:
 def _list_candidate_goals(world: World) -> Iterator[tuple[str, str]]:
     """Yield (condition, text for the learner) for each state of the world that may become a goal."""
     for database in world.availability:
-        lead = condition_context.find_principal(world, database)
+        lead = condition_context.find_leading_copy(world, database)
         if lead is not None:
             yield f"{database} serves on {lead.server}", f"{database} serves on {lead.server}"
             if lead.group is not None:

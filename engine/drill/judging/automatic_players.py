@@ -41,7 +41,7 @@ FIRST_ACTION_TICK: Final = to_ticks(1.0)
 
 # --- possible actions ---------------------------------------------------------------------------------------
 
-_PARTNER_CLAUSES: Final = (
+_MIRRORING_CLAUSES: Final = (
     "SET PARTNER FAILOVER",
     "SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
     "SET PARTNER OFF",
@@ -64,7 +64,7 @@ def list_candidate_lines(scenario: Scenario) -> list[str]:
     for server in scenario.servers:
         for database in scenario.databases:
             name = database.names[0]
-            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _PARTNER_CLAUSES]
+            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _MIRRORING_CLAUSES]
             lines.append(f"sql {server.name} RESTORE DATABASE [{name}] WITH RECOVERY")
     lines += [
         f"answer {i.name} {number}" for i in scenario.inquiries for number in range(1, len(i.texts) + 1)

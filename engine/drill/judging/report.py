@@ -368,13 +368,13 @@ def build_clients_json(drill: DrillState) -> ReportRow:
     }
 
 
-def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
+def _convert_availability_to_seconds(availability: Availability) -> dict[str, float]:
     """Return the report fields of an availability record: durations in seconds, and losses."""
     return {
-        "downtime_s": account.down_ticks / TICKS_PER_S,
-        "exposed_s": account.exposed_ticks / TICKS_PER_S,
-        "lost_transactions": account.lost_transactions,
-        "lost_kb": account.lost_kb,
+        "downtime_s": availability.down_ticks / TICKS_PER_S,
+        "exposed_s": availability.exposed_ticks / TICKS_PER_S,
+        "lost_transactions": availability.lost_transactions,
+        "lost_kb": availability.lost_kb,
     }
 
 
@@ -386,7 +386,7 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
 
     If the leading copy has none, the numbers of any other copy are returned; None if no copy has a log.
     """
-    copy = condition_context.find_principal(world, database)
+    copy = condition_context.find_leading_copy(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
     log_places = (streams.find_stream_numbers(world, other_copy) for other_copy in copies)
     return next((log_place for log_place in log_places if log_place is not None), None)
@@ -492,7 +492,7 @@ class ClientServiceTracker:
         """Client -> its server; empty means the database's server at the start; None means no connection."""
 
     @property
-    def has_users(self) -> bool:
+    def has_clients(self) -> bool:
         """Return whether any database has clients."""
         return bool(self._connected)
 

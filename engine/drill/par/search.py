@@ -216,7 +216,7 @@ Assumed: the share of blunders then has an error of at most a tenth in 19 of 20 
 SCORE_STEP: Final = 0.1
 """Smallest difference between two total scores, in points."""
 
-TEST_STRIDE: Final = 47
+TEST_ORDER_MULTIPLIER: Final = 47
 """Multiplier in the sort key of the possible actions, so that any number of tests is spread evenly.
 
 Assumed: any prime number.
@@ -259,7 +259,7 @@ class BlunderTest(Struct):
         for choice in self._list_choices():
             offered.append(choice)
             yield 0.0
-        order = sorted(range(len(offered)), key=lambda place: place * TEST_STRIDE % len(offered))[
+        order = sorted(range(len(offered)), key=lambda place: place * TEST_ORDER_MULTIPLIER % len(offered))[
             :TESTED_ACTIONS_MAX
         ]
         for number, position in enumerate(order):

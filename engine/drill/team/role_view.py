@@ -246,7 +246,7 @@ def _list_queues(drill: DrillState, role: RoleSpec) -> Iterator[RoleViewRow]:
     """Yield the monitor data of databases whose leading copy is on one of the role's servers."""
     known_facts = condition_context.ConditionContext(drill.world, ())
     for database in drill.world.list_databases():
-        copy = condition_context.find_principal(drill.world, database)
+        copy = condition_context.find_leading_copy(drill.world, database)
         if copy is not None and copy.server in role.servers and is_responding(drill.world, copy.server):
             yield {"database": database} | {
                 name: round(quantities.QUANTITIES[name].read(known_facts, database), 1)

@@ -563,7 +563,7 @@ def _execute_checkpoint(machine: ExecutionMachine, statement: s.CheckpointStatem
         machine.append_numbered_message(5901, copy.database)
         disks.require_data_reachable(copy, "write", state=3)
     if copy is not None and copy.source is not None:
-        machine.world.flow.record_checkpoint(copy.source)
+        machine.world.flow.begin_checkpoint(copy.source)
     machine.change_session(error=0, rowcount=0)
 
 

@@ -135,7 +135,7 @@ def _find_source(select: exp.Expr | None, alias: str) -> tuple[exp.Expr, exp.Exp
     return None
 
 
-def _find_user(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, exp.Expr] | None:
+def _find_reading_query(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, exp.Expr] | None:
     """Return the only SELECT that reads the result of *select*, and the source in its FROM clause.
 
     The source is the derived table or the common table expression that *select* defines. Return None if there
@@ -171,7 +171,7 @@ def _read_source_tests(
 
 def _read_outer_tests(select: exp.Select, source: exp.Expr, query: RewrittenQuery) -> list[ColumnTest]:
     """Return the comparisons of columns of *source* in the queries that read *select*."""
-    user = _find_user(select, query) if _keeps_conditions(select) else None
+    user = _find_reading_query(select, query) if _keeps_conditions(select) else None
     tests = _read_source_tests(*user, query) if user is not None else None
     names = _map_columns(select, source)
     return [

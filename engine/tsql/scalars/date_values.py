@@ -271,7 +271,7 @@ def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
         moment = build_from_total(moment.day * TICKS_PER_DAY + _round_datetime_ticks(thirds))
     elif name == "smalldatetime":
         minute = 60 * TICKS_PER_S
-        seconds_30 = (_to_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
+        seconds_30 = (_adjust_for_minute_rounding(moment.ticks) + minute // 2) // minute * minute
         moment = build_from_total(moment.day * TICKS_PER_DAY + seconds_30)
     elif name in SCALED_TIME_TYPES:
         unit = TICKS_PER_FRACTION_UNIT[kind.scale]
@@ -292,7 +292,7 @@ def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
     return moment
 
 
-def _to_datetime_ticks(ticks: int) -> int:
+def _adjust_for_minute_rounding(ticks: int) -> int:
     """Round a time of day to a millisecond, then add one millisecond, before it is rounded to minutes.
 
     As in SQL Server, 29.998 s is then rounded down to a minute, and 29.999 s up.
@@ -300,12 +300,12 @@ def _to_datetime_ticks(ticks: int) -> int:
     return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
 
 
-def _round_datetime_ticks(thirds: int) -> int:
+def _round_datetime_ticks(datetime_units: int) -> int:
     """Convert a time of day from units of 1/300 s to ticks that end in .000, .003 or .007 s.
 
     The type datetime stores times in this form. Documented.
     """
-    seconds, rest_thirds = divmod(thirds, 300)
+    seconds, rest_thirds = divmod(datetime_units, 300)
     return seconds * TICKS_PER_S + (rest_thirds * 20 + 3) // 6 * (TICKS_PER_S // 1000)
 
 

@@ -112,7 +112,7 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
-    """If this fails, BLUNDER_RATE_BOUNDS is outdated: `python -m tests.par_proofs --blunders` prints current values."""
+    """If this fails, BLUNDER_CHANCE_BOUNDS is outdated: `python -m tests.par_proofs --blunders` prints the values."""
     counted = Counter(map(drill_difficulty.get_drill_difficulty, DRILL_NAMES))
     assert all(abs(counted[level] - len(DRILL_NAMES) / 4) <= 4 for level in DIFFICULTY_LEVELS), counted
 
