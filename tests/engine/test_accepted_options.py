@@ -56,6 +56,7 @@ CLAUSES = {
     "with_grant_option": "GRANT CONNECT ON ENDPOINT::Mirroring TO public WITH GRANT OPTION",
     "distributed": "BEGIN DISTRIBUTED TRAN",
     "mark": "BEGIN TRAN t WITH MARK 'x'",
+    "mark_after": r"RESTORE LOG Sales FROM DISK = 'D:\a.trn' WITH STOPATMARK = 'm' AFTER '2026-01-01'",
     "role_name": "ALTER ROLE db_owner WITH NAME = other",
     "as_grantor": "GRANT CONNECT ON ENDPOINT::Mirroring TO public AS sa",
 }

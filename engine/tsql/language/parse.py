@@ -518,6 +518,7 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "permission_tail": lambda c: None,
     "with_grant_option": lambda c: None,
     "as_grantor": lambda c: None,
+    "mark_after": lambda c: None,
     "role_member": lambda c: {"verb_of_member": _to_upper(c[0]).split()[0], "member": str(c[1])},
     "role_name": lambda c: None,
     "role": _build_role,
