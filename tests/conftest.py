@@ -37,6 +37,7 @@ GC_THRESHOLD = 50_000
 
 def pytest_configure() -> None:
     gc.set_threshold(GC_THRESHOLD)
+    gc.disable()  # until all tests are collected, because collections took a tenth of that time
     from pytestqt.qtbot import QtBot
 
     for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitActive, QtBot.waitExposed):
@@ -48,6 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_finish() -> None:
+    gc.enable()
     gc.freeze()  # Exclude modules and collected tests from collections.
 
 
@@ -88,9 +90,10 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication, QWidget
-    from shiboken6 import isValid
+    from shiboken6 import delete, isValid
 
     from app.widgets import theme
+    from app.widgets.input_guard import InputGuard
 
     if QApplication.topLevelWidgets():  # Pytest releases the fixtures of the previous test only now.
         gc.collect()
@@ -104,6 +107,10 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
     if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
+    for guard in app.findChildren(
+        InputGuard
+    ):  # It would receive all events while widgets are built or deleted.
+        delete(guard)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     if app.font().pointSizeF() != theme.BASE_FONT_POINTS:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, SignalInstance
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QSizeGrip, QWidget
 
 from app import settings
@@ -116,7 +116,6 @@ class MainWindow(QMainWindow):
     def __init__(self, store: WindowSettings) -> None:
         """Create the window with the start page."""
         super().__init__()
-        get_input_guard()  # Enter presses the focused button, also on the start page
         self.store = store
         self.is_ready = False
         self.last_inputs: Callable[[int], list[str]] = lambda _: []
@@ -199,6 +198,11 @@ class MainWindow(QMainWindow):
             self.theme_changed.emit()
         elif event.type() == QEvent.Type.FontChange:
             set_readable_minimum_size(self, *SIZE_MIN_UNITS)
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        get_input_guard()  # not earlier, because it also sees the thousands of events of building a window
+        super().showEvent(event)
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
