@@ -202,7 +202,7 @@ NARROW_WIDTH_LINES: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
 FILTER_WIDTH_PX: Final = {False: 160, True: 110}
-"""Whether the dock is narrow -> width of the filter box in pixels."""
+"""True if the dock is narrow -> width of the filter box in pixels."""
 
 SEARCH_SLICE_S: Final = 0.006
 """Maximum wall time per frame for the search for rows."""
