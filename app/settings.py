@@ -157,9 +157,9 @@ class WindowSettings:
 
 
 def _find_obstacle(file: Path) -> Path | None:
-    """Return the file that prevents saving the settings, or None.
+    """Return the special file that prevents saving the settings: *file* itself or Qt's lock file for it.
 
-    It is *file* or Qt's lock file, if this is not a regular file.
+    None: both are regular files or do not exist.
     """
     return next(filter(is_special_file, (file, file.with_name(file.name + ".lock"))), None)
 

@@ -168,8 +168,8 @@ def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, 
     """Return (severity, filled text) of message *number* in *version*, with *args* as arguments.
 
     Raises KeyError for an unknown number. Surplus arguments are ignored, because a later wording may use more
-    than an
-    earlier one. Missing arguments become empty text, because SQL Server usually leaves a final %.*ls empty.
+    than an earlier one. Missing arguments become empty text, because SQL Server usually leaves a final %.*ls
+    empty.
     """
     found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(

@@ -3,8 +3,7 @@
 Guarantees
     The same world and inputs give the same world, however the time is divided into calls. Within a tick, the
     order is fixed: stop conditions of the flow, timers in the order in which they were set, inputs. Changes
-    are
-    propagated after each of these groups, so every dependent part is updated before the next tick.
+    are propagated after each of these groups, so every dependent part is updated before the next tick.
 
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
@@ -253,8 +252,7 @@ def _call_stop_handlers(
     """Call the handlers of the stop conditions in *bits*, if *number* is in *existing_numbers*.
 
     *number*: number of the log source or stream. *bits*: one bit per stop condition, as an integer because
-    arithmetic
-    with flags is slow.
+    arithmetic with flags is slow.
     """
     for bit, handler in handlers:
         if bits & bit and number in existing_numbers:

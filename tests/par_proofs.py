@@ -4,7 +4,7 @@ The script prints each plan whose total differs from its certificate, and the nu
 hashes.
 It exits with 1 if a total or a hash differs. If a change of behavior or of a drill's text leaves the totals
 equal,
---renew writes the new hashes (`make hashes`). If a total differs, search the drill again (`make par
+--renew writes the new hashes (`make hashes`). If a total differs, search the drill again (`python -m app par
 NAME=...`).
 """
 

@@ -3,8 +3,7 @@
 Exports prove the results, because anyone can replay the logs that they contain.
 
 A seat is defined by a scenario, a seed and its log of actions. From these, the host computes everything on
-the
-class dashboard. No Qt.
+the class dashboard. No Qt.
 
 Guarantees
     A score is the result of the host's own replay; no seat can report one. An input that the host has

@@ -183,8 +183,7 @@ def review_seat(log: ClassSeatLog, pdf: bool, curve_s: float, language_code: str
 
     The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall time.
     *pdf*: True to build the debrief as PDF, too. *language_code*: language of the texts, because a worker
-    process
-    does not know it.
+    process does not know it.
     """
     language.use_language(language_code)
     try:

@@ -69,8 +69,7 @@ def read_person_scores(
     """Return the scores of people from exported classes: a lesson, and the tests before and after it.
 
     People without a group in *lesson* are omitted. The files are matched by name. Raises InvalidSeatLogError,
-    also
-    for altered files.
+    also for altered files.
     """
     groups = {
         log_check.name: log_check.group for log_check in _read_unaltered_checks(lesson) if log_check.group

@@ -187,8 +187,7 @@ class ClassPace:
         """Return the new column values of the class, and those of seats, that *message* requires.
 
         Each item of the list contains column values and the seats to which they apply. Raises ValueError with
-        the
-        reason for an impossible change.
+        the reason for an impossible change.
         """
         if self._class.state == OVER:
             raise ValueError(tr("the class has ended"))

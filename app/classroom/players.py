@@ -48,8 +48,7 @@ def play_reference(run: SeatRun, input_count: int) -> None:
     """Play the remaining steps of the reference solution, then advance to the end of the run.
 
     *input_count*: number of steps that were played before. An exam seat receives no solution. Therefore the
-    local
-    drill with the same name provides it. Raises SolutionNotFoundError.
+    local drill with the same name provides it. Raises SolutionNotFoundError.
     """
     drill = run.drill
     steps = drill.scenario.solution

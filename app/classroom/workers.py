@@ -204,8 +204,8 @@ class WorkerPool:
         """Replay new entries of a worker's seats, one time slice each. Return the verdicts by seat.
 
         A verdict is None if the run needs another time slice. Pass that seat in *unfinished* of the next
-        call. A seat
-        is missing if the worker needs its complete log. The result is None if the worker process has ended.
+        call. A seat is missing if the worker needs its complete log. The result is None if the worker process
+        has ended.
         """
         pool = self._pools.get(worker)
         if pool is None:

@@ -159,8 +159,7 @@ def _build_team_world(folder: Path, options: argparse.Namespace) -> TeamSimulati
     """Create the shared simulation of a team, whose roles are stored in *folder*.
 
     With --end-with-input, the simulation ends when standard input ends. Standard input is then a pipe from
-    the
-    process that started the team.
+    the process that started the team.
     """
     from app.classroom.team import team_server
     from app.classroom.team.world import RoleTable, TeamSimulation

@@ -60,8 +60,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
     """Distribute the search over *workers* processes including this one, or if None over a Dask cluster.
 
     The cluster must already be connected. Helper processes start before the search, and receive jobs as soon
-    as
-    they are ready.
+    as they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -144,8 +143,7 @@ class DistributedSearch:
     """Search for the best reachable score (par), distributed over this process and its helper processes.
 
     The next free process takes the next job. Results are yielded in the order of the jobs, so that they do
-    not
-    depend on the number of processes.
+    not depend on the number of processes.
     """
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[SearchHelper]) -> None:
@@ -197,8 +195,7 @@ class DistributedSearch:
         """Yield the trials of decision *index* in order.
 
         Yield None while no result is ready, so that the caller can check the time limit. *found_states*
-        receives the
-        new states.
+        receives the new states.
         """
         while len(current_round.jobs) <= index:
             next(job_runner)

@@ -132,8 +132,7 @@ def _search_certificate(
     """Search for a certificate within *seconds*. After Ctrl+C, use the results so far.
 
     *spread*: function that distributes the search over processes, or None. *earlier_certificate*: certificate
-    to
-    improve.
+    to improve.
     """
     from engine.drill.par.certificate import CertificateBuilder
 

@@ -414,8 +414,7 @@ def write_bundle(
     """Write scenarios and runs as a bundle to *file* atomically.
 
     Raises BundleError if the bundle would be invalid, and OSError if it cannot be written. Without *replace*,
-    an
-    existing file raises FileExistsError.
+    an existing file raises FileExistsError.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
     bundle = parse_bundle(raw, str(file))

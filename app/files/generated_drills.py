@@ -108,8 +108,8 @@ def generate_drill(
 
     A candidate is a generator and a seed. *wanted_level* is one of DIFFICULTY_LEVELS, or empty for any. After
     ATTEMPTS_MAX attempts, return the proved candidate with the closest difficulty, or None. A candidate is
-    proved
-    if `list_certificate_warnings` finds no problem and the reference solution is fair and reaches every goal.
+    proved if `list_certificate_warnings` finds no problem and the reference solution is fair and reaches
+    every goal.
     """
     other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):

@@ -1,8 +1,7 @@
 """Player with limits of processor time and memory, for runs from other authors. Without Qt.
 
 Judge, export, report, verify and replay all use this module. A failure of such a run raises UnplayableError
-and no
-other exception. No run exceeds its budget.
+and no other exception. No run exceeds its budget.
 """
 
 import os

@@ -131,8 +131,7 @@ def read_journal(raw: bytes) -> dict[str, object]:
     """Parse the journal of an interrupted run.
 
     Return its inputs, end and state hashes in the form of a report. The run is not played. An incomplete last
-    line
-    is ignored. Raises ValueError, KeyError and TypeError for other content.
+    line is ignored. Raises ValueError, KeyError and TypeError for other content.
     """
     first, *entries = [parse_json(line) for line in raw.decode("utf-8").split("\n")[:-1]]
     header = first["begun"]

@@ -356,8 +356,7 @@ def _find_entry_end(lines: list[str], header: int, following: int) -> int:
     """Return the line after an entry.
 
     *header*: first line of the entry. *following*: first line of the next entry. Comments after a blank line
-    do not
-    belong to the entry.
+    do not belong to the entry.
     """
     end = _find_comment_start(lines, following) if following < len(lines) else following
     last_end = end

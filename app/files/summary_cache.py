@@ -35,8 +35,7 @@ def read_summaries(
     """Return a summary of each file, in order, and a message for each unplayable file.
 
     Summaries of known texts come from the cache file in *folder* and from *memory_cache*. New summaries are
-    added
-    to both. If *folder* or *memory_cache* is None, this cache is not used.
+    added to both. If *folder* or *memory_cache* is None, this cache is not used.
     """
     stored = load_summaries(folder) if folder is not None else {}
     summaries_by_file = {**(memory_cache or {}), **stored}

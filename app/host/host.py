@@ -221,10 +221,9 @@ class RunHost:
         """Run the background task *slices* between frames, and pass its result to *on_result*.
 
         Emit `progress_changed` meanwhile. Time is stopped and inputs are refused. *on_cancel* is called if
-        the user
-        cancels. *on_error* receives an expected error; by default, the error is shown. *immediate_task_s*:
-        wall
-        time that the task may use at once, before the next frame; None for the default of the host.
+        the user cancels. *on_error* receives an expected error; by default, the error is shown.
+        *immediate_task_s*: wall time that the task may use at once, before the next frame; None for the
+        default of the host.
         """
         self._stop_all_work()
         on_error = on_error or self._report_refusal

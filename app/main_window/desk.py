@@ -88,9 +88,8 @@ class Desk(QMainWindow):
     """Desk with the topology in the center and all other views in docks around it.
 
     A view is created when it is first visible or needed, because most runs show half of the views. The desk
-    is
-    placed in the window before views are added. Otherwise, Qt would visit all widgets of the desk four times
-    per view.
+    is placed in the window before views are added. Otherwise, Qt would visit all widgets of the desk four
+    times per view.
     """
 
     narrow_changed = Signal()

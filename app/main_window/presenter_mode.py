@@ -66,8 +66,7 @@ class FullScreenMode(QObject):
     """Full-screen mode that restores the exact panel sizes when it ends.
 
     Without this, the change of the window size would move borders by some pixels. If the user has changed
-    panel
-    sizes on the full screen, these sizes remain.
+    panel sizes on the full screen, these sizes remain.
     """
 
     def __init__(self, desk: Desk, window: QWidget) -> None:

@@ -45,8 +45,7 @@ async def serve_run(
 
     *is_broken* returns whether the recording has failed. *show_certificate* receives the certificate in PEM.
     *show_line* then receives a line of JSON with the addresses, and a line for each event. *browser*: open
-    the SQL
-    Server Browser, so that clients can find instances by name. Raises PortUnavailableError.
+    the SQL Server Browser, so that clients can find instances by name. Raises PortUnavailableError.
     """
     loop, end_event = asyncio.get_running_loop(), asyncio.Event()
     host, thread, unwritten_lines = RunHost(), threading.get_ident(), list[str]()
@@ -180,8 +179,8 @@ CONNECTION_STRING_TEMPLATES: Final = {
 """Tool -> template of its connection string, from the tool's documentation.
 
 Each run has a new certificate. For tools that check certificates, the string therefore says that the
-certificate is
-trusted. The form of SqlClient also suits Management Studio's field for additional connection parameters.
+certificate is trusted. The form of SqlClient also suits Management Studio's field for additional connection
+parameters.
 """
 
 

@@ -63,8 +63,8 @@ def encode_response(
     """Encode the complete response to a request.
 
     *changes*: encoded ENVCHANGE tokens, which precede the last DONE. *more_results*: True if responses to
-    further
-    calls of the message follow. *ends*: end of each statement that has neither messages nor result sets.
+    further calls of the message follow. *ends*: end of each statement that has neither messages nor result
+    sets.
     """
     inner = tds_types.DONE_IN_PROC if request.call else tds_types.DONE
     return_value: OutputRow | None = None

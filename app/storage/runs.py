@@ -268,8 +268,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 
     Each child then branches off at the earlier of its own branch point and that of the removed run. Without a
     parent, the oldest child becomes the first run of the tree: all children share its history up to the
-    branch
-    point.
+    branch point.
     """
     own_branch = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
     if own_branch is None:

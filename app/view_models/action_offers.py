@@ -72,8 +72,7 @@ def list_action_offers(
     If a server has many databases, only *open_database* and damaged databases are offered.
 
     Each action is tested on a copy of the world. If *reveals_state* is False, as in an exam, every action for
-    this
-    kind of target is listed. The menu then does not reveal what is broken.
+    this kind of target is listed. The menu then does not reveal what is broken.
     """
     offers: list[ActionOffer] = []
     repair_offers: list[ActionOffer] = []

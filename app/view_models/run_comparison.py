@@ -191,8 +191,7 @@ def _format_difference(
     """Return the difference as text, and whether the right run is BETTER or WORSE than the left run.
 
     Both texts are empty if the values are equal or one is missing. The second is also empty if neither value
-    is
-    better.
+    is better.
     """
     if left_value is None or right_value is None or format_value(left_value) == format_value(right_value):
         return "", ""

@@ -45,8 +45,7 @@ def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) 
     """Return the positions of the labels: 0, half the maximum and the maximum, or powers of ten.
 
     If there are negative values, both maximum labels are repeated with a minus sign. Powers of ten are
-    omitted
-    where labels would overlap.
+    omitted where labels would overlap.
     """
     if logarithmic:
         step = max(1, math.ceil((high - low) * LABEL_HEIGHT_MIN_PX / max(pixels, 1.0)))
@@ -108,9 +107,8 @@ def compute_value_range(
     """Return the lower and upper end of an axis for *values*.
 
     The ends of a logarithmic axis are the logarithms of whole powers of ten. A linear axis ends at a round
-    maximum
-    plus a margin. It begins at 0, or at the negative end if there are negative values. *least_top*: value
-    that the round maximum must at least reach.
+    maximum plus a margin. It begins at 0, or at the negative end if there are negative values. *least_top*:
+    value that the round maximum must at least reach.
     """
     finite_values = values[np.isfinite(values)]
     highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0

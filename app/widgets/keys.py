@@ -324,8 +324,7 @@ def bind_shortcuts(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
     """Set the keys of each action, and the part of the window in which they work.
 
     Keys of the desk apply to the whole window, so that they also work in floating panels. A page that uses
-    the same
-    key handles it first. Raises KeyError for a name that is not in the table.
+    the same key handles it first. Raises KeyError for a name that is not in the table.
     """
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():

@@ -1,10 +1,8 @@
 """Colors, fonts, icons and style of the program, as one set of tokens for widgets, scenes and plots.
 
 A view calls `get_theme_tokens(self.palette())` when it is created and after each change that
-`call_after_events`
-reports. There is no global "current theme". Text colors have a contrast of 4.5:1 on every intended
-background, and
-symbols 3:1 (tests/app/widgets/test_theme.py).
+`call_after_events` reports. There is no global "current theme". Text colors have a contrast of 4.5:1 on every
+intended background, and symbols 3:1 (tests/app/widgets/test_theme.py).
 """
 
 import gc

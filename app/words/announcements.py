@@ -16,8 +16,7 @@ ANNOUNCED_EVENT_KINDS: Final = (
 """Kinds of events that are announced, most important first.
 
 If there are too many events, the least important are omitted. Events of other kinds repeat an announced
-event,
-or answer a query of the user.
+event, or answer a query of the user.
 """
 
 RUN_EVENT_KINDS: Final = frozenset({"question", "hint", "answer", "chore"})

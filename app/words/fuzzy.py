@@ -79,8 +79,7 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None
     """Return the best match of the word *query* in *text*, or None.
 
     *is_whole_query*: False if the search has other words, too. Then the letters of a scattered match must be
-    in one
-    word of the text.
+    in one word of the text.
     """
     starts = [word_match.start() for word_match in _WORD_START_PATTERN.finditer(text)]
     position = next((start for start in starts if text.startswith(query, start)), None)

@@ -3,16 +3,13 @@
 Some texts are English in every language, because DBAs know them in English or an author wrote them in
 English:
 - output of SQL Server: messages, T-SQL, lines of the ERRORLOG and of traces, warnings of the monitor, results
-  in a
-  SQL window, words and columns of catalog views (SYNCHRONIZED), names of counters;
+  in a SQL window, words and columns of catalog views (SYNCHRONIZED), names of counters;
 - input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
-- texts of scenarios; rows and figures of the papers.
-All other texts are in the language of the interface. Texts that the engine composes (events, refusals,
-reasons of a
-score, findings of the scenario checker and the planner) are `LocalizableMessage` objects, which
-`app.words.localization` translates. Numbers in the interface follow the language (`app.words.formatting`).
-Numbers
-in results, files and server clocks keep SQL Server's form.
+- texts of scenarios; rows and figures of the papers. All other texts are in the language of the interface.
+Texts that the engine composes (events, refusals, reasons of a score, findings of the scenario checker and the
+planner) are `LocalizableMessage` objects, which `app.words.localization` translates. Numbers in the interface
+follow the language (`app.words.formatting`). Numbers in results, files and server clocks keep SQL Server's
+form.
 
 The catalogs are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` updates them.
 """

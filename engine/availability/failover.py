@@ -82,8 +82,7 @@ def find_ineligibility_reason(
     """Return the reason why *server* may not become primary at the cluster's request, or None.
 
     With forced quorum, no replica may become primary in this way. Otherwise the former primary always may,
-    because
-    it has the reference copy. A replica that received a failover statement is not checked again.
+    because it has the reference copy. A replica that received a failover statement is not checked again.
     """
     if replicas.is_failover_requested(world, group, server):
         return None
@@ -318,8 +317,7 @@ def _build_new_configuration(
 
     Exception: the old primary becomes primary again and has lost the files of a database. Nothing has been
     committed in this database meanwhile, so each of its copies keeps its readiness. Documented for the loss
-    of a
-    database (KB 2857849), derived for the restart of the group.
+    of a database (KB 2857849), derived for the restart of the group.
     """
     copies = replicas.list_group_copies(world, server, group.guid)
     closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}

@@ -1,8 +1,7 @@
 """Redo of changes to the files and the schema of a database, and errors of redo.
 
 A file that cannot be created suspends the copy. RESUME retries the same log record. [DOC: add-file failures
-in
-a group]
+in a group]
 """
 
 from typing import Final

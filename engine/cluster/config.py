@@ -55,9 +55,8 @@ SERVER_RESOURCE_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
 
 When such a resource comes online, the whole role is online. The role is restarted according to the properties
 of this resource. Documented: the restart period of 15 minutes [DOC: RestartPeriod]. Documented: a group
-restarts
-on its node first [DOC: failover for errors on data files]. Known since Failover Cluster Manager 2008: one
-restart. The documentation of RestartThreshold still has the older value 3.
+restarts on its node first [DOC: failover for errors on data files]. Known since Failover Cluster Manager
+2008: one restart. The documentation of RestartThreshold still has the older value 3.
 """
 
 # --- states as cmdlets and Failover Cluster Manager show them --------------------------------------

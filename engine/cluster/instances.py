@@ -127,8 +127,7 @@ NAME_ONLINE_S: Final = 3.5
 """Time until address and network name are online.
 
 The times from RESOURCES_OFFLINE_S to NAME_ONLINE_S are derived. Sources give 1 to 5 s for each. The values
-are
-chosen so that the planned move of an idle instance takes the 15 s that the guide measured.
+are chosen so that the planned move of an idle instance takes the 15 s that the guide measured.
 """
 
 RESTART_DELAY_S: Final = 0.5

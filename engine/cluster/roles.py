@@ -222,8 +222,7 @@ def handle_failure(
     """Handle a failed resource at the owner of its role, according to the resource's restart properties.
 
     Restart the resource on this node, with the resources that depend on it; or move the role; or leave the
-    role
-    failed. SQL Server Agent restarts alone, because no resource depends on it. [DOC: RestartAction;
+    role failed. SQL Server Agent restarts alone, because no resource depends on it. [DOC: RestartAction;
     RestartThreshold; RestartPeriod]
     """
     kind, resource = (

@@ -2,10 +2,8 @@
 
 A *source* is one writable log. Each of its *streams* carries the log to one other copy of the database. A
 commit waits for the awaited streams, for example those of synchronous copies. A *stop condition* is a
-condition
-of a source or stream, for example an empty redo queue; kernel.py calls it a crossing. It is *armed* while
-runs
-must stop when it holds.
+condition of a source or stream, for example an empty redo queue; kernel.py calls it a crossing. It is *armed*
+while runs must stop when it holds.
 
 Guarantees
     The same setups, changes and ticks give the same bits on every machine, however the ticks are divided into

@@ -133,8 +133,7 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
 
     No position decreases. The log in transit and in queues grows to its steady-state amount, counted from the
     redone log. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
-    checkpoint
-    interval.
+    checkpoint interval.
     """
     setup, streams = flow.get_source_setup(source), flow.list_source_streams(source)
     idle_flow = Flow.create_empty(flow.steps_per_tick)

@@ -19,8 +19,7 @@ ENTRIES_PER_BLOCK: Final = 64
 """Number of entries that are compressed together.
 
 Assumed: the compression of the samples of one minute takes 2 ms for a hundred databases. It reduces their
-size
-to a tenth.
+size to a tenth.
 """
 
 ITEMS_PER_GROUP: Final = 8

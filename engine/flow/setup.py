@@ -63,8 +63,7 @@ class ServerHardware(Struct, frozen=True):
     """Hardware of a server, and the time that its SQL Server build needs for each task.
 
     sites.toml states the source and the class of each figure. Values that the sources leave undecided are
-    fields
-    with an assumed value: `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
+    fields with an assumed value: `ack_latency_ms`, `log_limit_kb_2005`, `log_limit_kb`, `window_in_full`.
     """
 
     name: str

@@ -3,10 +3,8 @@
 sites.toml states unit, source and class of each constant. Classes: *documented*, *known* (product or hardware
 figure), *derived*, *read off* (a chart), *fitted* (to the named figures), *bounded* (figures leave a narrow
 range), *assumed*. Papers: [WP] Database Mirroring Best Practices and Performance Considerations, 2006; from
-the
-SQLCAT guide [COMP] log compression and [AG] availability groups compared with mirroring; [MANY] mirroring
-many
-databases; [BW] Mirroring and Bandwidth; [DD] Delayed durability and mirroring.
+the SQLCAT guide [COMP] log compression and [AG] availability groups compared with mirroring; [MANY] mirroring
+many databases; [BW] Mirroring and Bandwidth; [DD] Delayed durability and mirroring.
 """
 
 import tomllib

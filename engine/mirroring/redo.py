@@ -100,8 +100,7 @@ def adopt_properties(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_k
     """Adopt, in *copy*, the backup chain and the logged options of *lead*, which writes the log.
 
     *end_kb*: end of the log that *copy* has hardened. Microsoft calls a change of the compatibility level a
-    logged
-    operation (issue 9658 of sql-docs).
+    logged operation (issue 9658 of sql-docs).
     """
     chain = BackupChain(
         full_backup=lead.full_backup,

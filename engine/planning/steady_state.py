@@ -75,8 +75,7 @@ def compute_steady_states(
     """Run each setup until it is steady, and return its figures. Results are cached.
 
     *endless_queue*: "send" or "redo" gives the session such a queue that never becomes empty. The figures
-    then
-    show how fast the mirror catches up. Empty for no such queue.
+    then show how fast the mirror catches up. Empty for no such queue.
     """
     states: list[SteadyState] = []
     for first_index in range(0, len(setups), SETUPS_PER_FLOW):

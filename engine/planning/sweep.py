@@ -78,8 +78,7 @@ def find_last_acceptable(
     """Return the last value before *is_acceptable* first fails. The search continues between two *values*.
 
     *axis*: field of the plan that has these values. *safety*: safety level instead of the plan's own. Return
-    None
-    if the first value fails, and the last value if none fails.
+    None if the first value fails, and the last value if none fails.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

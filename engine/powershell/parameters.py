@@ -76,8 +76,7 @@ CMDLET_PARAMETERS: Final[dict[str, str]] = {
 """Cmdlet -> parameters: simulated parameters, then `|`, then parameters that only the real cmdlet has.
 
 An alias follows the name after `/`. A type code of `conversions.DOTNET_TYPES` follows after `:` if the type
-is not
-String. `@2012R2` after a name or an alias is the first Windows Server that has it.
+is not String. `@2012R2` after a name or an alias is the first Windows Server that has it.
 
 Documented; each cluster cmdlet also has -Cluster. The versions are those of [DOC: failover cluster cmdlets of
 2008 R2; failover cluster cmdlets of 2012; failover cluster cmdlets of 2012 R2; failover cluster cmdlets of

@@ -302,8 +302,7 @@ def _store_user(world: World, server: str, old_user: User | None, new_user: User
     """Replace *old_user* with *new_user*.
 
     None as *old_user* adds a user, and None as *new_user* removes one. In a user database the change is
-    logged,
-    which may raise 9002. Users of master are stored with the instance.
+    logged, which may raise 9002. Users of master are stored with the instance.
     """
     key = (server, (new_user or old_user or User(name="", database="", sid=0)).database)
     if key in world.copies:
@@ -469,8 +468,7 @@ def find_login_refusal(world: World, client: Client, server: str) -> SqlError | 
     """Return the error with which the server rejects the application's login, or None.
 
     The error is 18456 if the login is missing or disabled. If the login has no user in one of the
-    application's
-    databases, the error is 4060, followed by 18456.
+    application's databases, the error is 4060, followed by 18456.
     """
     if not client.login or client.login.lower() == "sa":
         return None

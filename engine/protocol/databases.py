@@ -67,8 +67,7 @@ def create_database(
     """Create an empty database without a backup; it inherits the recovery model of the database model.
 
     *login* becomes its owner. Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot
-    be
-    created.
+    be created.
     """
     _require_free_name(world, server, name)
     _check_new_files(world, server, new_files)
@@ -187,8 +186,7 @@ def drop_database(world: World, server: str, name: str) -> list[Message]:
     """Drop a database or a snapshot. Raise 3709 if the database has snapshots.
 
     `engine.tsql` has already raised 3701 if it does not exist, or 3702 if an application uses it. It has
-    raised
-    3708 for a system database, 3743 if it is mirrored, 3752 in an availability group.
+    raised 3708 for a system database, 3743 if it is mirrored, 3752 in an availability group.
     """
     picture = world.instances[server].find_snapshot(name)
     if picture is not None:
@@ -296,8 +294,7 @@ def detach_database(world: World, server: str, name: str) -> list[Message]:
     """Detach a database. Its files remain on disk (sp_detach_db). Raise 3709 if it has snapshots.
 
     `engine.tsql` has already raised 7940 for a system database, 15010 if it does not exist, or 3703 if it is
-    in
-    use. It has raised 3743 if it is mirrored, 3752 in an availability group, 3707 if it is not recovered.
+    in use. It has raised 3743 if it is mirrored, 3752 in an availability group, 3707 if it is not recovered.
     """
     copy = statements.require_copy(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"

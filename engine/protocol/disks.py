@@ -1,8 +1,7 @@
 """Failed volumes: messages of a server that cannot reach log or data, and effects on its sessions.
 
 The loss of the log is a hard error that the server reports immediately. The loss of the data is "unlikely to
-be
-detected, unless the database is restarted". The session continues, and only an access to a page raises 823
+be detected, unless the database is restarted". The session continues, and only an access to a page raises 823
 [DOC: possible failures]. The ERRORLOG lines and their order are from [DOC: MSSQLSERVER_9001; database level
 health detection].
 """

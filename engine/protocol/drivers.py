@@ -1,9 +1,9 @@
 """Behavior of drivers at a failover, as data: each value is measured or documented, with its source.
 
 Measured values are from real drivers on Linux. They connected to `mirrordrill serve`, which reported a
-failover
-partner at each login. The measurement stopped a service, or powered off a computer, with a command timeout of
-five seconds. `make drivers` repeats the measurement (tests/drivers/profiles.py) and compares the results.
+failover partner at each login. The measurement stopped a service, or powered off a computer, with a command
+timeout of five seconds. `make drivers` repeats the measurement (tests/drivers/profiles.py) and compares the
+results.
 """
 
 import math

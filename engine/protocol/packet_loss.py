@@ -3,8 +3,7 @@
 A ping travels over TCP. TCP sends a lost segment again after a timeout that doubles each time, at most five
 times [DOC: TcpMaxDataRetransmissions]. Later pings wait for the lost ping, so a partner is silent until a
 retransmission arrives [DOC: possible failures]. A cluster heartbeat is a request and a response, which are
-not
-sent again [DOC: removed nodes].
+not sent again [DOC: removed nodes].
 """
 
 from typing import Final

@@ -368,10 +368,8 @@ def restore_log(
     """Restore log from the disk file *path*. The backup must continue the log of the copy.
 
     Raise one of these errors, followed by 3013: 3117, 3118, 3135, 3154, 3201. Log is missing before the
-    backup:
-    4305. The backup contains no later log: 4326. Another recovery path: 4330. STOPAT is earlier than the
-    restored
-    log: 4335. *ending* replaces *recovery* if other options are needed.
+    backup: 4305. The backup contains no later log: 4326. Another recovery path: 4330. STOPAT is earlier than
+    the restored log: 4335. *ending* replaces *recovery* if other options are needed.
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"

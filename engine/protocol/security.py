@@ -255,8 +255,7 @@ def _find_certificate_refusal(world: World, a: Instance, b: Instance) -> Connect
     """Check the certificates of both sides; return the reason for a refusal, or None.
 
     Each side must have a copy of the other side's certificate. The owner of this copy must be a login that
-    may
-    connect.
+    may connect.
     """
     own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:

@@ -61,8 +61,7 @@ def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], St
 
     The statement waits while one of these servers is connected but silent. When the silent server is detected
     as lost, the statement continues without it. Derived: a server that receives no message does not change
-    its
-    state.
+    its state.
     """
     handler = f"exchange.{name}"
 

@@ -323,8 +323,7 @@ def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int,
     """Add or remove streams of *source* as the copy's group requires. Return the stream numbers.
 
     A log in a session always has a stream, whose send queue is the unsent log. Any other log has streams only
-    to
-    its receivers.
+    to its receivers.
     """
     streams = world.flow.list_source_streams(source)
     if copy.group_kind:

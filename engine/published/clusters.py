@@ -143,8 +143,7 @@ def build_group_world(
 
     *kinds*: a key of REPLICA_MODES_BY_KIND for each node. *required*:
     REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. *databases*: number of databases per group. *client*: fields
-    of
-    an application that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
+    of an application that uses the listener of the only group. *cluster*: arguments of `build_cluster_world`.
     """
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)

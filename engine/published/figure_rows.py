@@ -74,8 +74,7 @@ def build_number_row(
     """Return the row of a figure. *kind*: class of the figure, which has a tolerance.
 
     The row passes if the deviation is within this tolerance. *cpu*: CPU_TOLERANCE_PERCENT applies to the
-    classes
-    PREDICTED and SHARED. With *band*, the published figure must also be within *band*.
+    classes PREDICTED and SHARED. With *band*, the published figure must also be within *band*.
     """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]

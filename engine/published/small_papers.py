@@ -300,8 +300,7 @@ PEAK_BUSY_RATIO: Final = 1.95
 """Ratio of the maximum to the mean number of busy workers.
 
 Idle workers remain, so the maximum determines the number of threads. Fitted to the principal's threads at 20
-to
-60 databases.
+to 60 databases.
 """
 
 WARM_UP_S: Final = 20.0

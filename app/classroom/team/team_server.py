@@ -172,8 +172,8 @@ def run_team_server(
     """Admit members until the drill is over, or until SIGTERM or SIGINT.
 
     *folder* contains the credentials of the team. *play* runs *simulation* to the end. *show_line* receives
-    the
-    join code, which stays the same after a restart. Raises ListenAddressError, and the exceptions of *play*.
+    the join code, which stays the same after a restart. Raises ListenAddressError, and the exceptions of
+    *play*.
     """
     credentials = _load_credentials(folder / "team.json")
     listening = open_listening_socket(

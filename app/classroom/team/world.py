@@ -186,8 +186,7 @@ class TeamSimulation:
         """Play the run of the team. This is the player for app/classroom/join.py.
 
         Simulated time starts when the first member has joined. If the team waits for its roles, all roles
-        must be
-        taken, or a member must request the start. Raises JoinFailedError.
+        must be taken, or a member must request the start. Raises JoinFailedError.
         """
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team roles"))

@@ -49,8 +49,7 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
 """Technology -> its phases in order of time.
 
 Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward,
-then
-the database goes online [DOC: role switching]. After redo, the servers agree on the new principal [WP,
+then the database goes online [DOC: role switching]. After redo, the servers agree on the new principal [WP,
 failover].
 """
 AGENT_RESOURCE: Final = "SQL Server Agent"

@@ -162,8 +162,7 @@ class QuestionCardArea(QScrollArea):
         """Add cards for new questions in *questions*, and show the results of closed questions.
 
         *get_result_text* maps the name of a closed question to its result text. New questions replace cards
-        with
-        results.
+        with results.
         """
         waiting = {question.name for question in questions}
         new_questions = [

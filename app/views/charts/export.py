@@ -87,8 +87,7 @@ def format_counters_csv(
     """Return CSV text with one line per second: the time and the value of each counter.
 
     *span*: first and last time in seconds. Column titles contain the units. A cell is empty for times without
-    a
-    running instance.
+    a running instance.
     """
     rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
     for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):

@@ -45,8 +45,7 @@ class StartClassDialog(QDialog):
     """Signal: name of the drill, mode, listening address, three options, and the rule for late seats.
 
     The first option is True if all seats wait until the instructor starts the class. The second is True if
-    the
-    class has a pre-test, a post-test and a retention test. The third is True if participants write a
+    the class has a pre-test, a post-test and a retention test. The third is True if participants write a
     reflection.
     """
     continue_wanted = Signal(str)

@@ -363,8 +363,7 @@ class QueryConsole(QWidget):
         """Show *reason* in the window whose input line was refused.
 
         *window_id*: name of this window. If it is empty, use the window that sent the last line. Do nothing
-        if the
-        line does not come from this view.
+        if the line does not come from this view.
         """
         verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":

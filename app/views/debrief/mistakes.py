@@ -69,8 +69,7 @@ def build_mistakes(
     """Return widgets for the mistakes, costliest first.
 
     *watch*: function that shows the run at a time in seconds. A mistake need not have lost points itself: it
-    can
-    also be found by comparison with the best reachable result.
+    can also be found by comparison with the best reachable result.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_rows_with_symbols(

@@ -84,8 +84,7 @@ class TomlEditor(CodeEditor):
         """Move the cursor to *line* (counted from 1), for an author who edits in another view.
 
         Scroll only if the line is outside the view or in its lower quarter. Select nothing, because the next
-        key
-        would replace a selection.
+        key would replace a selection.
         """
         self.setTextCursor(
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))

@@ -204,8 +204,7 @@ def select_placeholder(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.
     """Select *text* in *field* if it is a placeholder, so that typing replaces it.
 
     The selection is deferred, because a click places the cursor after the focus change. *reason*: reason of
-    the
-    focus change. When a popup closes, nothing is selected.
+    the focus change. When a popup closes, nothing is selected.
     """
     if text.startswith(PLACEHOLDER_PREFIX) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)

@@ -1,4 +1,4 @@
-"""Panel of the stage with stopwatches and the published value, and the ribbon of phases below the stage."""
+"""Drawing of the stage's side panel, with stopwatches and the published failover time, and of the phase bar."""
 
 from typing import Final
 

@@ -174,7 +174,7 @@ FINDINGS_DELAY_MS: Final = 180
 CONTROLS_WIDTH_LETTERS: Final = 44
 """Width of the controls in letters. The longest machine name fits."""
 WIDE_PAGE_RATIO_MIN: Final = 2.2
-"""Minimum ratio of page width to controls width for curves next to the controls."""
+"""Minimum page width, as a multiple of the width of the controls, at which curves are next to the controls."""
 CONTROLS_HEIGHT_MIN_LINES: Final = 12
 """Minimum height in lines of the controls when they are above the curves."""
 INITIAL_SPLITTER_HEIGHTS: Final = (400, 230)

@@ -133,8 +133,7 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
         """Draw the background, a border and, if the card is selected, a ring.
 
         The border has the color of *status* if this is a problem. With a bad status, the background is that
-        of the
-        window.
+        of the window.
         """
         color_name = status.color_name if status.color_name in ("bad", "warn") else None
         style, box = self.style, self.get_card_rect()

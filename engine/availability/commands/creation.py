@@ -219,8 +219,7 @@ def _require_failover_target(world: World, server: str, name: str) -> Availabili
     """Return the group for a failover to *server*.
 
     Raise 41122 if *server* is primary, 41113 if a failover is pending, 41123 if the role is moving. Raise
-    41191
-    if the primary has a later version.
+    41191 if the primary has a later version.
     """
     group = configuration.find_group_with_quorum(world, server, name)
     state = world.replicas[server, group.guid]

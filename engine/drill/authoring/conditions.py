@@ -212,8 +212,7 @@ def build_cluster_evaluator(test: ConditionPredicate) -> ConditionEvaluator:
     """Build an evaluator of *test* whose results are valid for one second in a world with a cluster.
 
     A cluster forgets failures and restarts after some time without an event. Without a cluster, only events
-    can
-    change the result.
+    can change the result.
     """
     return lambda facts: (
         build_temporary_result(facts, test(facts)) if facts.world.clusters else ConditionResult(test(facts))
@@ -443,8 +442,7 @@ def _join_parts(
     """Join the *parts* of an `and` or `or` condition into one.
 
     *join*: function that joins two tests. *deciding_result*: result of one part that decides the whole
-    condition: False
-    for `and`, True for `or`.
+    condition: False for `and`, True for `or`.
     """
     test = reduce(join, [part.test for part in parts])
     static_tests = [part.test for part in parts if part.evaluate is None]

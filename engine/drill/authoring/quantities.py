@@ -35,8 +35,7 @@ class Quantity(Struct, frozen=True):
     """Cause of changes of the value. "by events": only events change it.
 
     "by the clock": without events, the value is constant or increases by one per second. "by itself": the
-    value may
-    change at any time.
+    value may change at any time.
     """
     counter: str = ""
     """Name of the flow counter that the quantity reads; empty if none."""

@@ -171,8 +171,7 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
     """Return *journal* without inputs that another input at the same tick undoes, and without that input.
 
     In a drill, timeline inputs come first at each tick. Without this step, a fault would therefore come
-    before the repair
-    that it undid.
+    before the repair that it undid.
     """
     lasting_inputs: list[Input] = []
     for item in journal:

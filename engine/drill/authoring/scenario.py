@@ -174,8 +174,7 @@ def _check_valid_parts(
     """Check names, input lines and conditions in all valid parts of a file that has invalid parts.
 
     Thus one check reports both a wrong type and a misspelled verb. *data*: content of the file. *errors*:
-    pydantic errors
-    in *data*.
+    pydantic errors in *data*.
     """
     paths = [(_to_file_path(e["loc"], data, keep_last=e["type"] == "missing"), e["type"]) for e in errors]
     for remove_part in (_remove_keys, _remove_entries):
@@ -318,8 +317,7 @@ def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> KeyPa
     """Convert *loc*, the location of a pydantic error, to a path in the file.
 
     Parts that pydantic adds, such as the kind of a rule, are omitted. *keep_last*: True to keep the last part
-    even if it
-    is not in *data*, as for a missing key.
+    even if it is not in *data*, as for a missing key.
     """
     parts, path = list(loc), []
     for number, part in enumerate(parts):

@@ -113,8 +113,7 @@ def measure_action_impacts(
     """Return the impact of each action of a finished run, the most harmful first. Runs in slices.
 
     *indices*: journal indexes of the actions to test; None means at most COUNTERFACTUAL_ACTIONS_MAX actions
-    that changed
-    something.
+    that changed something.
     """
     indexes = sorted(_list_candidates(drill) if indices is None else indices)
     run = Drill(drill.scenario, drill.seed, drill.mode)
@@ -276,8 +275,7 @@ def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) 
     """Return the latest tick from which a person can still type *action* before *tick*.
 
     *action*: None means an action without text to type. Actions in *journal* before the result are kept. If
-    such an
-    action still leaves time for a query before *tick*, the retry begins after it.
+    such an action still leaves time for a query before *tick*, the retry begins after it.
     """
     typed_length = (
         0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)

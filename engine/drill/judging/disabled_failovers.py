@@ -1,8 +1,8 @@
 """Detection of commands with which the trainee disabled automatic failover without need.
 
 The author's rubric deducts points only for expected actions. Without this module, a trainee could remove the
-witness
-before the failure and force service afterward. If everything was restored, most of the points would be kept.
+witness before the failure and force service afterward. If everything was restored, most of the points would
+be kept.
 """
 
 import re

@@ -257,9 +257,8 @@ def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping
 def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> int | None:
     """Return the journal index of the input that caused the event at *tick*; None if there is none.
 
-    The first choice is a statement that the condition of *loss* names. Then follow the command of a failover
-    that
-    ended at *tick*, a statement that ended at *tick*, and the last action shortly before.
+    Candidates, in this order: a statement that the condition of *loss* names; the command of a failover that
+    ended at *tick*; a statement that ended at *tick*; the last action shortly before.
     """
     if loss is not None and (index := _find_condition_statement(drill, tick, loss.condition)) is not None:
         return index

@@ -1,8 +1,7 @@
 """Detection of needless faults, and of commands that the trainee reverted without a reason.
 
 Without a deduction, a trainee could look busy at no cost. A trainee could also unplug cables to find out
-which server
-is which.
+which server is which.
 """
 
 import re

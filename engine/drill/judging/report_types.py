@@ -122,8 +122,7 @@ INACCURACY_POINTS_MIN: Final = 5.0
 """Minimum loss that is labeled "inaccuracy", in points.
 
 All three limits are derived from [Lichess, Advice.scala: 0.3, 0.2 and 0.1 on a scale from -1 to 1, which are
-15, 10
-and 5 of 100 points].
+15, 10 and 5 of 100 points].
 """
 
 LOSS_LABELS: Final = (

@@ -379,9 +379,8 @@ def _find_blocking_preconditions(
     """Return (precondition, tick since which it was unmet) for each precondition that blocked a failover.
 
     These are the preconditions that were unmet from the detection of the loss to *end*. If there are none,
-    they are the
-    preconditions that were unmet at *end*. Of several possible targets, only the target with the fewest unmet
-    preconditions counts.
+    they are the preconditions that were unmet at *end*. Of several possible targets, only the target with the
+    fewest unmet preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == MET)

@@ -270,8 +270,7 @@ def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
     """Build a scenario of *plan* in which the fault *cause* (one of FAULT_VERBS) occurs.
 
     The result is None if no automatic failover would follow. It is also None for a user-defined workload, of
-    which only
-    the rates are known.
+    which only the rates are known.
     """
     site = next((name for name, known_site in SITES.items() if known_site == plan.site), None)
     if (

@@ -138,8 +138,7 @@ class CertificateBuilder:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from complete drills that replay the plans. *is_expired*: function that returns
-        True when a
-        share of the time is over. Long parts then stop and use what they have found so far.
+        True when a share of the time is over. Long parts then stop and use what they have found so far.
         """
         par, upper_bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and upper_bound is not None, "doing nothing is a plan, and fair"

@@ -1,8 +1,7 @@
 """Continuations: plans for the rest of a run, from a given time on.
 
 They are built from every remaining part of the reference solution and of known plans. The actions are applied
-in
-order, each as soon as it is allowed.
+in order, each as soon as it is allowed.
 """
 
 from __future__ import annotations
@@ -150,8 +149,7 @@ class BaselineRun:
         """Return the result of *continuation* if a seat chooses it in the state *position*.
 
         The result may be pruned if its score is below *score_floor*. *patient*: True to retry refused actions
-        until
-        they are accepted.
+        until they are accepted.
         """
         begins, name = (yield from self._find_start(position, continuation)), continuation.name
         if begins is None:
@@ -306,8 +304,7 @@ def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> It
     """Yield every remaining part of *plans* and of the reference, complete plans first.
 
     If an input of the run caused a fault, also yield parts that begin with its repair. If an input removed or
-    suspended
-    a session, also yield parts with a repair of the session before or after them.
+    suspended a session, also yield parts with a repair of the session before or after them.
     """
     yield from list_whole_continuations(run, plans)
     continuations = [

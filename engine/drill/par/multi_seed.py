@@ -1,10 +1,8 @@
 """Scores of a plan with other random seeds, for which its actions are converted to reactions.
 
 A reaction follows an observation instead of the clock. The method follows Go-Explore (Ecoffet and others,
-First
-return, then explore, Nature 590, 2021). An archive keeps the best plan of each kind, and other seeds test
-whether a
-plan succeeded only by luck.
+First return, then explore, Nature 590, 2021). An archive keeps the best plan of each kind, and other seeds
+test whether a plan succeeded only by luck.
 """
 
 import re
@@ -80,10 +78,8 @@ def select_archived_plans(plans: Iterable[PlayedPlan]) -> list[PlayedPlan]:
     """Return the best plans of PLAN_KINDS_MAX kinds.
 
     Plans with the same actions after the same timeline events are one kind. If several plans of a kind share
-    its best
-    score, the first of them acts earliest, and may have been in time only by luck. Therefore the middle one
-    is also
-    returned.
+    its best score, the first of them acts earliest, and may have been in time only by luck. Therefore the
+    middle one is also returned.
     """
     kinds: dict[tuple[tuple[str, int], ...], list[PlayedPlan]] = {}
     for plan in sorted(plans, key=_get_archive_sort_key):

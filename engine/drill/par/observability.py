@@ -77,8 +77,7 @@ def lacks_evidence(
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
     *timeline_ticks*: ticks of timeline events. After each hidden event, an action must wait for a symptom.
-    Before the
-    first one, the seat may act only if the brief states the task (`early`, or no event is hidden).
+    Before the first one, the seat may act only if the brief states the task (`early`, or no event is hidden).
     """
     if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False

@@ -81,8 +81,7 @@ SEARCH_PLANS_MAX: Final = 60
 """Number of plans that a search from one time of the run plays.
 
 Such a search starts after a large loss, or where the best score may be too low. Measured: a third of a second
-with
-one database.
+with one database.
 """
 
 SEARCHED_DATABASES_MAX: Final = 20
@@ -150,10 +149,8 @@ def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
     """Return (tick at which a retry starts, tick of the action to be retried).
 
     *best*: segment with its best continuation. The retry starts early enough for a person to type the action.
-    For a wait,
-    the action is the first one of the continuation. Otherwise, or if the continuation has no action, the
-    second tick is
-    that of the segment.
+    For a wait, the action is the first one of the continuation. Otherwise, or if the continuation has no
+    action, the second tick is that of the segment.
     """
     own_plan = best.plan[: best.shared_input_count]
     first = next(iter(best.plan[best.shared_input_count :]), None)
@@ -342,10 +339,8 @@ def _improve_rollouts(
     """Return improved *rollouts*.
 
     Where the score falls, try to return to the preceding continuation. Where it still increases, or is far
-    below the
-    upper bound, search for a better plan. Try each new result also from earlier positions with lower scores,
-    alone and
-    after each available action.
+    below the upper bound, search for a better plan. Try each new result also from earlier positions with
+    lower scores, alone and after each available action.
     """
     improved = yield from _improve_before_losses(positions, rollouts)
     looked = set[int]()
@@ -588,8 +583,7 @@ def _find_last_chance(
     """Return the last chance to reach every goal, with the best results at its tick and just after it.
 
     The last chance is between *position*, from which *rollout* reaches every goal, and *later_run*, from
-    which no known
-    continuation does.
+    which no known continuation does.
     """
     baseline, low = position.baseline_run, position.run.tick
     own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.action_count :])

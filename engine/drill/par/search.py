@@ -1,12 +1,9 @@
 """Search for par by varying known plans at the times at which an action is possible.
 
 Every plan is played to its end. Thus the best plan so far is complete and its score exact at any time
-(anytime
-algorithm). Every round takes the best open plan of each length, beginning with the length of the best plan
-(after
-Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same remaining actions are
-merged. The
-result does not depend on the number of processes.
+(anytime algorithm). Every round takes the best open plan of each length, beginning with the length of the
+best plan (after Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same
+remaining actions are merged. The result does not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -227,10 +224,8 @@ class BlunderTest(Struct):
     """Test that measures the share of blunders among the actions that a seat can try.
 
     `run_steps` refines the result, which can be read at any time. Before each action of the plan, all actions
-    that are
-    then possible are candidates for the test. Queries and waits of the plan are skipped, so that they do not
-    influence
-    the share.
+    that are then possible are candidates for the test. Queries and waits of the plan are skipped, so that
+    they do not influence the share.
     """
 
     trials: PlanPlayer

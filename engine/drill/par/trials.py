@@ -418,10 +418,9 @@ def run_trials(
     """Return the trials of one part of a decision's neighbors, except those with known states.
 
     *search*: key of the search. *new_states*: states that have become known since the last job.
-    *remembers_own_states*:
-    True if states found by this process count as known in its later jobs. This is allowed only if the process
-    runs all
-    its jobs in order and repeats none: the caller then knows these states, too.
+    *remembers_own_states*: True if states found by this process count as known in its later jobs. This is
+    allowed only if the process runs all its jobs in order and repeats none: the caller then knows these
+    states, too.
     """
     states = _get_known_states(search, limits)
     states.update(new_states)

@@ -112,7 +112,10 @@ def build_neutral_event(world: World, input_: Input) -> Event:
 
 
 def hide_effects(events: Iterable[Event], input_: Input) -> list[Event]:
-    """Return the *events* of the action *input_* without any sign that it changed nothing."""
+    """Return the *events* without the no-effect mark of the action *input_*.
+
+    The mark would reveal the previous state.
+    """
     return [
         replace(event, text=input_.command_text, data=replace(fault, no_effect=None))
         if (fault := get_data(event, FaultData)) and fault.no_effect

@@ -82,10 +82,8 @@ def play_in_slices(
     """Play *inputs* at their times, then advance to *tick*. Runs in slices.
 
     *skip_refused*: True to skip a refused input; otherwise, InputError is raised. InputError is also raised
-    if a state
-    differs from *hashes*, because another version of the engine may produce another run. A hash at a tick
-    with pending
-    inputs is not compared, because it may have been computed before or after them.
+    if a state differs from *hashes*, because another version of the engine may produce another run. A hash at
+    a tick with pending inputs is not compared, because it may have been computed before or after them.
     """
     drill = run.drill
     waiting, marks = deque(sorted(inputs, key=lambda item: item.tick)), deque(sorted(hashes))

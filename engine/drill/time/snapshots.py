@@ -189,8 +189,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
     """Snapshot of a run without its history.
 
     Of journal, events and other append-only data, only the lengths are stored (*lengths*). The other parts
-    are stored in
-    blocks.
+    are stored in blocks.
     """
 
     drill: State

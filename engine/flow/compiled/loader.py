@@ -1,8 +1,7 @@
 """Loader of the step's library: prebuilt, otherwise compiled on this computer, otherwise plain Python.
 
 Only this module of the engine reads files or starts a program (a C compiler). Compiled functions give the
-same
-bits as plain Python, so no run depends on the choice.
+same bits as plain Python, so no run depends on the choice.
 """
 
 import ctypes

@@ -1,9 +1,8 @@
 """Translator of `kernel.py` to C.
 
 The translator knows only the Python that the kernel uses. It rejects all other code and names its line. It
-also
-rejects expressions that C could evaluate in another order. It is a pure function of the text and writes no
-file.
+also rejects expressions that C could evaluate in another order. It is a pure function of the text and writes
+no file.
 """
 
 import ast

@@ -300,8 +300,7 @@ def measure_copy_load(context: StatementContext, copy: DatabaseCopy) -> CopyLoad
     """Measure the load of a database copy on this instance.
 
     A copy that writes its own log is measured by this log. A mirror or secondary is measured by the log that
-    it
-    hardens and redoes.
+    it hardens and redoes.
     """
     flow = context.world.flow
     if copy.stream is not None:

@@ -1,8 +1,7 @@
 """Performance counters of availability groups: data exchanged between two replicas, and waits of databases.
 
 Documented [DOC: counters of replicas]; types are from memory. Counters that apply only to the other role are
-0, as
-in the product. Counters that the flow simulation cannot provide are NULL.
+0, as in the product. Counters that the flow simulation cannot provide are NULL.
 """
 
 from collections.abc import Iterable

@@ -52,8 +52,7 @@ class ReplicaDatabase(Struct, frozen=True):
         """Return synchronization_health.
 
         It is 2 (healthy) in the state that the availability mode requires. It is 0 (not healthy) in the
-        states
-        reverting and initializing. Documented.
+        states reverting and initializing. Documented.
         """
         synchronous = self.replica.mode is CommitMode.SYNCHRONOUS_COMMIT
         target = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING

@@ -125,8 +125,7 @@ def _find_connection_error(context: StatementContext, peer: str) -> int:
     """Return the error number of an attempt to connect to *peer* over a network that works.
 
     The error is 10060 if a firewall drops the packets, and 10061 if nothing listens. It is 64 if the server
-    refuses
-    the handshake on an accepted connection.
+    refuses the handshake on an accepted connection.
     """
     world, server = context.world, context.session.server
     instance = world.instances[peer]

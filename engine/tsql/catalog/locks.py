@@ -94,8 +94,7 @@ def _build_row_resource(context: StatementContext, object_key: ObjectKey, number
     """Return the resource of the row *number* of a table.
 
     It is the key of the row if the table has a unique key, else the position of the row in the heap.
-    INDEX_END,
-    the end of the index, has a key of its own.
+    INDEX_END, the end of the index, has a key of its own.
     """
     stored_object = objects.read_object(context, object_key)
     table = (

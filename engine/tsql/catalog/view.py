@@ -167,8 +167,7 @@ def find_view(context: StatementContext, parts: tuple[str, ...]) -> CatalogView:
     """Return the view with a name of up to three parts.
 
     Raises 208, 7202, or an error for a database that cannot be opened. Raises UnsimulatedFeatureError for a
-    view that
-    is not simulated.
+    view that is not simulated.
     """
     names = [part.lower() for part in parts]
     if len(names) > 3:

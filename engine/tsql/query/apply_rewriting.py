@@ -199,8 +199,7 @@ def _apply_select(
     """Replace an applied SELECT.
 
     If it returns at most one row, an expression or a scalar subquery replaces each of its columns. Otherwise,
-    a join
-    replaces it.
+    a join replaces it.
     """
     if any(projection.is_star for projection in inner.expressions):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY of SELECT *")

@@ -241,8 +241,7 @@ def _check_window(node: exp.Expr) -> None:
     """Raise an error for an invalid use of OVER.
 
     The main errors are 4112 for a missing ORDER BY and 5308 for a number in ORDER BY. Error 4113 is for a
-    function
-    that does not accept OVER.
+    function that does not accept OVER.
     """
     function, order = node.this, node.args.get("order")
     if isinstance(function, exp.WithinGroup):

@@ -163,8 +163,7 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
     """Convert the values of JSON_OBJECT or JSON_ARRAY to JSON, and return the type.
 
     [DOC: JSON_OBJECT; JSON_ARRAY] The first argument of the call is the option for NULL. The other arguments
-    of
-    JSON_OBJECT are names and values in turn. Those of JSON_ARRAY are only values.
+    of JSON_OBJECT are names and values in turn. Those of JSON_ARRAY are only values.
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
     for index, value in enumerate(list(node.expressions[1:])):

@@ -1,11 +1,9 @@
 """Columns of a query: resolution of their names, and nullability of the result columns.
 
 Literals, global variables and columns declared NOT NULL are not nullable. ISNULL is not nullable if one of
-its
-arguments is not. COALESCE, CASE and IIF are not nullable if none of their results is. Other expressions are
-nullable
-[DOC: COALESCE; sp_describe_first_result_set]. Rules that these pages do not state are from Microsoft's
-developers.
+its arguments is not. COALESCE, CASE and IIF are not nullable if none of their results is. Other expressions
+are nullable [DOC: COALESCE; sp_describe_first_result_set]. Rules that these pages do not state are from
+Microsoft's developers.
 """
 
 from collections.abc import Callable, Sequence

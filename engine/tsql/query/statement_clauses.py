@@ -44,8 +44,7 @@ def drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """Remove OPTION (…) at the end of a statement, because hints do not change results.
 
     MAXRECURSION remains. In INSERT, UPDATE, DELETE and MERGE, it moves to the first common table expression,
-    because
-    sqlglot parses it only in a query. Raises 102 for an unknown hint, 310 for a limit above 32,767.
+    because sqlglot parses it only in a query. Raises 102 for an unknown hint, 310 for a limit above 32,767.
     """
     level, hints = 0, dict[int, str]()
     for index, token in enumerate(tokens):

@@ -139,8 +139,7 @@ def _find_reading_query(select: exp.Select, query: RewrittenQuery) -> tuple[exp.
     """Return the only SELECT that reads the result of *select*, and the source in its FROM clause.
 
     The source is the derived table or the common table expression that *select* defines. Return None if there
-    is
-    no such SELECT.
+    is no such SELECT.
     """
     source, user = select.parent, None
     if isinstance(source, exp.CTE):

@@ -577,10 +577,8 @@ def _plan_merge_part(
     """Plan one of the queries of a MERGE.
 
     The columns of its result are the row number, the index of the WHEN clause (NULL for none) and the values
-    of
-    all WHEN clauses. *whens*: these clauses. *number*: expression for the row number. *outputs*: columns for
-    the
-    OUTPUT clause.
+    of all WHEN clauses. *whens*: these clauses. *number*: expression for the row number. *outputs*: columns
+    for the OUTPUT clause.
     """
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []

@@ -29,8 +29,7 @@ def find_pattern_position(pattern: str, escape: str, text: str, exact: bool = Fa
 
     Return 0 for a match without a leading %, and None without a match. The % characters divide a pattern into
     pieces of fixed length. The leftmost match of each piece is sufficient. Therefore, the search never
-    backtracks and
-    its time is limited.
+    backtracks and its time is limited.
     """
     first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)
