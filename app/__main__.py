@@ -30,7 +30,7 @@ def open_window(scenario: Scenario | None) -> int:
         from app.main_window import (
             open_window as open_main_window,  # late import, because only this command needs Qt
         )
-    except ImportError as error:  # the probe fails with the same error and explains the error
+    except ImportError as error:  # finish_probe finds the same error and explains it to the user
         missing = error
     problem = qt_probe.finish_probe(trying).problem
     if problem is not None:
@@ -44,9 +44,11 @@ def open_window(scenario: Scenario | None) -> int:
 def main() -> int:
     """Run the command line and return the exit code."""
     if len(sys.argv) == 1:
-        return open_window(None)  # without the imports that only commands need
+        return open_window(None)  # start quickly: skip the imports that only commands need
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # like standard error, for terminals without UTF-8
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # prevent errors on terminals without UTF-8; standard error already works this way
     try:
         from app import cli  # late import, because it takes a second
 

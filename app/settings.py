@@ -181,7 +181,7 @@ def _open_profile_settings() -> QSettings:
             store.setValue(name, before.value(name))
         store.sync()
         if store.status() is QSettings.Status.NoError:
-            with contextlib.suppress(OSError):  # otherwise the old file remains, but is not read again
+            with contextlib.suppress(OSError):  # on an error, the old file remains, but it is not read again
                 Path(before.fileName()).unlink()
                 Path(before.fileName()).parent.rmdir()
     return store

@@ -190,7 +190,7 @@ def apply_resolved_input(world: World, input_: Input) -> None:
         and tsql.is_connection_idle(world, input_.args[0])
         and all(e.kind in BATCH_EVENT_KINDS for e in world.outbox[position:])
     ):
-        return  # a completed query changes nothing that affects listeners
+        return  # a completed read-only batch changes no state that `_propagate_changes` checks
     _propagate_changes(world)
 
 
@@ -268,7 +268,9 @@ def _run_due_timers(world: World) -> None:
             only_checked = only_checked and name in CHECKING_TIMERS
             (TIMER_HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_checked and len(world.outbox) == event_count and _is_unchanged(world):
-            record_effects(world)  # a refused client may be the only effect of a fault
+            record_effects(
+                world
+            )  # without other changes, a fault can still have had an effect: a refused client
         else:
             _propagate_changes(world)
 

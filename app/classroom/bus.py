@@ -128,7 +128,7 @@ class MessageBus:
             logger.info("NATS: %s", error)
 
         try:
-            # also needed because the number of attempts is unlimited
+            # connect_timeout limits only one attempt, and the number of attempts is unlimited
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 self._client = await nats.connect(
                     self._url, connect_timeout=RESPONSE_TIMEOUT_S, max_reconnect_attempts=-1,

@@ -213,7 +213,7 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
             verdict[field] == outcome[field] for field in ("score", "downtime_s", "goals", "ended_by")
         )
         outcome = {**outcome, "last_act": verdict["last_act"], "parted": verdict["parted"] or "another state"}
-        # the outcome depends on a name in a typed text, so a page would be wrong
+        # A name in an input affects the result, so a page without names would show a wrong result.
         if not results_match:
             return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
     actions = _list_actions(acts)
@@ -253,7 +253,7 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
     if pdf:
         from app.export.pdf import (
             build_debrief_pdf,
-        )  # imports Qt, which the rest of this module does not need
+        )  # late import, because it loads Qt, which the rest of this module does not need
 
         printed, _ = build_debrief_pdf(source)
     answers = tuple(source.report["questions"])

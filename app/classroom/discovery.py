@@ -54,13 +54,16 @@ async def announce_class(fingerprint: str, listen_address: str, addresses: Seque
         )
         interfaces = InterfaceChoice.All if listen_address in WILDCARD_ADDRESSES else [listen_address]
         async with AsyncZeroconf(interfaces=interfaces) as network:
-            # one class can have several hosts
+            # Several hosts of one class announce the same name, so zeroconf may have to change it.
             await network.async_register_service(service, allow_name_change=True)
             try:
                 await asyncio.Event().wait()
             finally:
                 await network.async_unregister_service(service)
-    except (OSError, Error) as problem:  # join codes with an address work without discovery
+    except (
+        OSError,
+        Error,
+    ) as problem:  # not fatal, because join codes with an address work without discovery
         logger.info("the class is not announced: %s", problem)
 
 

@@ -104,7 +104,8 @@ class GuiSeat:
         drill = Drill(parse_scenario(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
         tick = seat_log.entries[-1].tick if seat_log.entries else 0
-        # an exam continues at the host's time after a restart
+        # A restarted run that may be rewound continues at its own time. A restarted exam continues at the
+        # host's time.
         if not (drill.permissions.rewind and seat_log.entries):
             self._answer_missed_instructions(welcome, tick)
             # a seat that joins late may start at the current time of the class

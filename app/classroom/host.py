@@ -222,9 +222,10 @@ class ClassHost:
         await self._read_stored_entries(seat)
         if seat.socket is not None:  # an old connection may be half open; only the newest connection counts
             await close_connection(seat.socket, RETRY_LATER_CLOSE_CODE, tr("the seat has reconnected"))
-        # not earlier: the welcome must be the first message
+        # Do not set the socket earlier: other messages could then be sent before the welcome.
         seat.socket, seat.sent_instructions = socket, set()
-        # The visit number must exceed the numbers of all other connections, including those to unknown hosts.
+        # The visit number must exceed those of all other connections of this seat. Some of them may be at
+        # hosts that this host does not know.
         seat.visit = max(seat.visit + 1, int(time.time() * 1000))
         seat.host, seat.is_at_other_host = self._peers.own_name, False
         try:
@@ -497,7 +498,7 @@ class ClassHost:
         """Send the verdict to a seat whose run is over, after the whole log was replayed."""
         verdict, socket = seat.verdict, seat.socket
         if socket is not None and seat.over and verdict is not None and verdict["acts"] == seat.acknowledged:
-            # sent again after the next status of the seat
+            # if this fails, the verdict is sent again after the next status of the seat
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(socket, replies.VerdictMessage(verdict))
 
@@ -531,7 +532,9 @@ class ClassHost:
         elif isinstance(message, ClassChanged):
             await self._reload_changes()
         elif isinstance(message, StateRequest):
-            await self._reload_changes()  # a new host has stored its address in the record
+            await (
+                self._reload_changes()
+            )  # a new host sends this request after it has stored its address in the record
             self._peers.send_status(self._seats.values())
         elif isinstance(message, HandLoweredNotice):
             await self._seat_request_handler.lower_hand(self._seats[message.seat])

@@ -124,7 +124,7 @@ def _await_assignment(seat_log: SeatLog, link: SeatConnection) -> None:
         raise JoinFailedError(reply.text)
     assert isinstance(reply, SeatWelcome), "a host says nothing else first"
     seat_log.write_assignment(build_assignment(reply, seat_log.name))
-    link.incoming.put(reply)  # the run also needs it: it states whether the class is frozen
+    link.incoming.put(reply)  # the run also needs this reply, which states whether the class is frozen
     link.wake()
 
 

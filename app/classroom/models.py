@@ -103,7 +103,7 @@ class ClassInstruction(Base):
     # number of the seat; None for every seat, including seats that join later
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))
     group_name: Mapped[str | None]  # name of the group; None for all groups
-    tick: Mapped[int | None]  # time of the instruction, or target of a rewind; None applies on arrival
+    tick: Mapped[int | None]  # time of the instruction, or target of a rewind; None: applied on arrival
     kind: Mapped[str]
     text: Mapped[str]
 

@@ -82,7 +82,9 @@ def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Call
     listening = threading.Thread(target=read_typed_lines, daemon=True)
 
     def play(run: SeatRun, input_count: int) -> None:
-        if listening.ident is None:  # after a rewind, only lines that arrive later are applied
+        if (
+            listening.ident is None
+        ):  # after a rewind, the thread already runs; lines that were applied are not repeated
             listening.start()
         while not run.drill.finished:
             try:

@@ -155,7 +155,7 @@ class ClassRecord:
             class_part = session.scalar(select(ClassPart).where(ClassPart.current).with_for_update())
             assert class_part is not None
             if self._selected_part_id not in (None, class_part.id):
-                return True  # another host has started the part already
+                return True  # another host has already started the next part
             next_part = session.get(ClassPart, class_part.id + 1)
             if next_part is None:
                 return False
@@ -285,7 +285,9 @@ class ClassRecord:
             connection.execute(delete(StoredLogEntry).where(StoredLogEntry.seat_id.in_(numbers)))
             connection.execute(delete(StoredReflection).where(StoredReflection.seat_id.in_(numbers)))
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
-            for number in numbers:  # a random value instead of a token, different for each seat
+            for (
+                number
+            ) in numbers:  # replaces the token hash, which must be unique, by a text with the seat number
                 unknown_person = {
                     "name": "", "token_hash": f"{ERASED_TOKEN_PREFIX}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip

@@ -145,7 +145,7 @@ class ReplayVerifier:
             self._unevaluated[worker][number] = None
         try:
             await self._on_verdict(number, verdict)
-        except Exception:  # a failed replay must not affect the other seats
+        except Exception:  # an error in the callback must not affect the other seats
             logger.exception("seat %d", number)
 
     async def _evaluate_seats(self, worker: int, has_new_entries: asyncio.Event) -> None:

@@ -163,7 +163,7 @@ def draw_seat_number() -> int:
 def _parse_json_line(line: bytes) -> object:
     try:
         document = parse_json(line)
-        if b"\\u" in line:  # half of a surrogate pair cannot be encoded again
+        if b"\\u" in line:  # raises ValueError for half of a surrogate pair, which cannot be encoded again
             json.dumps(document, ensure_ascii=False).encode()
         return document
     except ValueError as problem:

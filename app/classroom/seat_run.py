@@ -102,7 +102,7 @@ class SeatRun:
                 try:
                     self.drill.apply_line(act.line)
                 except InputError:
-                    if not act.instruction:  # the seat may have refused an inject
+                    if not act.instruction:  # the seat may also have refused this inject
                         raise
 
     @property

@@ -63,10 +63,10 @@ def _remove_answers(scenario: Scenario) -> dict[str, object]:
     for columns in data.get("variants", {}).values():
         if isinstance(
             columns, dict
-        ):  # columns of one draw: the values of a column that only the fault uses would reveal the fault
+        ):  # in a multi-column draw, columns that only the fault uses would reveal the fault
             first, *other_columns = sorted(columns, key=lambda name: f"{{{name}}}" not in content)
-            # No text uses a value of this draw. Numbers replace the values, so that the draw has the same
-            # result.
+            # If no text uses a value of this draw, replace the values by numbers. The number of rows must
+            # stay, so that the draw has the same result.
             if f"{{{first}}}" not in content:
                 columns[first] = list(range(len(columns[first])))
             for name in other_columns:

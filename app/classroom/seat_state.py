@@ -104,7 +104,9 @@ def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
     *acknowledged*: number of entries known to this host; None for all.
     """
     known_number = seat.acknowledged if acknowledged is None else acknowledged
-    last_tick = seat.tick if known_number else 0  # a seat that joins late may start at the time of the class
+    last_tick = (
+        seat.tick if known_number else 0
+    )  # without entries, seat.tick may be the class time at which a late seat started
     return SeatState(
         seat.id, seat.name, seat.token_hash, known_number, last_tick, 0, seat.tick, consent=seat.consent,
         group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken, version=seat.version,

@@ -66,7 +66,9 @@ def check_output_files(options: argparse.Namespace) -> None:
             )
         if path in written_files:
             raise UsageError(f"{option} {file} names the file of another option; name another file")
-        if not is_special_file(Path(path)) or os.path.isdir(path):  # unlike a pipe or a device
+        if not is_special_file(Path(path)) or os.path.isdir(
+            path
+        ):  # several options may name the same pipe or device, but not the same file
             written_files.add(path)
             require_writable(file)
 

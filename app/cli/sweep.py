@@ -201,7 +201,7 @@ def parse_seeds(text: str) -> range:
     """Parse seeds such as `1-50`, or a single seed. Raises UsageError."""
     first, dash, last = text.partition("-")
     last = last if dash else first
-    digits_max = len(str(SEED_MAX))  # Python converts at most 4,300 digits
+    digits_max = len(str(SEED_MAX))  # checked before int(), which accepts at most 4,300 digits
     if not (
         all(seed.isdecimal() and len(seed) <= digits_max for seed in (first, last))
         and int(first) <= int(last) <= SEED_MAX
@@ -246,7 +246,9 @@ def run_jobs(
     processes = workers or min(len(jobs), os.cpu_count() or 1)
     with use_cluster(scheduler), catch_interrupts() as stop:
         remaining_jobs = itertools.takewhile(lambda _: not stop(), jobs)
-        with ignore_interrupts():  # the processes start with the first jobs
+        with (
+            ignore_interrupts()
+        ):  # worker processes start with the first jobs and inherit that Ctrl+C is ignored
             coming = Parallel(processes, return_as="generator")(
                 delayed(play_job)(job) for job in remaining_jobs
             )

@@ -51,7 +51,7 @@ def run_with_progress(slices: CooperativeTask[Result], describe: Callable[[float
 
 def count_with_progress(source: Iterable[Item], count: int, label: str) -> Iterator[Item]:
     """Yield each item of *source*, and print progress and remaining time. *count*: expected number of items."""
-    progress = None  # the first item waits for the start of the processes
+    progress = None  # created after the first item, whose time includes the start of the processes
     for before, item in enumerate(source):
         yield item
         if progress is None:

@@ -93,7 +93,7 @@ def _sync_folder(folder: Path) -> None:
     """Flush the rename to disk, on systems that can sync folders, so that it survives a power failure."""
     if os.name == "nt":
         return
-    with suppress(OSError):  # not essential, because the file exists and is complete
+    with suppress(OSError):  # an error is harmless, because the file exists and is complete
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -263,7 +263,9 @@ def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
                 content = _read_content(archive, entry, min(room, _get_size_limit(name)), add)
                 if content is not None:
                     members[name] = content
-                room -= min(entry.file_size, room)  # damaged members also count, up to the limit
+                room -= min(
+                    entry.file_size, room
+                )  # the sizes of damaged members also count toward the total limit
             return members
     except BundleError:
         raise
@@ -445,7 +447,9 @@ def build_bundle(
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         lines += ["", "[[member]]", f"name = {quote_toml(name)}", f"sha256 = {quote_toml(digest)}"]
-    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse_bundle` rejects invalid text
+    head = ("\n".join(lines) + "\n").encode(
+        errors="surrogatepass"
+    )  # invalid text must not raise here, because `parse_bundle` rejects it later
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in {MANIFEST_NAME: head, **members}.items():

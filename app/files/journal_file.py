@@ -104,7 +104,7 @@ class JournalFileRecorder:
     def close(self) -> None:
         """Close the file."""
         if self._file is not None:
-            with suppress(OSError):  # an entry that did not fit was reported when it was written
+            with suppress(OSError):  # a write that fails on a full disk was already reported for its entry
                 self._file.close()
 
     def _write_progress(self, tick: int, line: str = "") -> None:

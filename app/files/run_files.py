@@ -86,7 +86,7 @@ def parse_run(raw: bytes, file: str) -> tuple[Report, str]:
         raise RunFileError(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = content.get("report", content) if isinstance(content, dict) else None
     if is_complete and isinstance(report, dict):
-        report.pop("cut_off", None)  # the report is complete, so all of its parts can be compared
+        report.pop("cut_off", None)  # only journals are cut off; all parts of a complete report are compared
     problem = _find_problem(report, raw)
     if problem or not isinstance(report, dict):
         raise RunFileError(

@@ -139,8 +139,8 @@ class Inbox:
             if isinstance(end, SqlDoneData | SessionData) and (
                 waiting := self._waiting.get((end.kind, end.window))
             ):
-                # A batch without a run number (0) completes the newest request. Other events complete the
-                # oldest request.
+                # A batch with a run number completes the oldest request. Other events complete the newest
+                # request.
                 in_turn = isinstance(end, SqlDoneData) and end.run
                 request, item = waiting.popleft() if in_turn else waiting.pop()
                 request.result_future.set_result(InputResult(item, end))

@@ -268,7 +268,7 @@ class DebriefController(WindowPart):
     def _on_reopened(self, report: Report, callback: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
         if self._run_id is None:  # show the figures of the replay, not the figures in a foreign file
-            if drill is None:  # the reason has already been shown
+            if drill is None:  # the reason for the failed replay has already been shown
                 self._navigation.show_home()
                 return
             report = drill.build_report()

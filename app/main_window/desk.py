@@ -190,7 +190,8 @@ class Desk(QMainWindow):
         dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
         room = ScrollContainer()
         dock.setWidget(room)
-        # Qt disconnects methods of a deleted desk, but not lambdas. Its docks later report that they are hidden.
+        # Connect methods instead of lambdas, because Qt disconnects only methods when the desk is deleted.
+        # The docks still report later that they are hidden.
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
@@ -376,7 +377,9 @@ class Desk(QMainWindow):
         """Arrange the panels in the layout *profile*, adapted to the available space."""
         self.unzoom_panel()
         if self._uncovered_layout is not None:
-            self._uncovered_layout = QByteArray()  # an empty state keeps the new layout when the stage closes
+            self._uncovered_layout = (
+                QByteArray()
+            )  # empty: keep the new layout when the stage closes, not the layout before the stage
         self._profile = profile
         self.narrow = self.is_narrow
         for dock in self.docks.values():
@@ -394,7 +397,8 @@ class Desk(QMainWindow):
                 else:
                     self.addDockWidget(area, dock_widget, Qt.Orientation.Vertical)
                     first[group] = dock_widget
-                # the topology needs the whole width
+                # On a narrow desk, the presenter layout hides the docks, because the topology needs the whole
+                # width.
                 for_back_row = self.narrow and profile == PRESENTER_PROFILE
                 dock_widget.setVisible(profile in place.profiles and not for_back_row)
             for group in first:

@@ -106,7 +106,9 @@ def ask_condition(session: HostSession, parent: QWidget) -> None:
     if drill is None:
         return
     if drill.is_truth_hidden:
-        session.run_until("")  # validates the condition and shows the reason for an error
+        session.run_until(
+            ""
+        )  # run_until refuses every condition while the truth is hidden, and shows the reason
         return
     box = ConditionDialog(
         list_example_conditions(drill), lambda text: _find_condition_problem(drill, text), parent

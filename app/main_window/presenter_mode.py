@@ -140,7 +140,7 @@ class PresenterMode(WindowPart):
         look.set_font_scale(max(PRESENTER_TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
         self._topology.fit_all()
-        if self._topology.isVisible():  # if it is hidden, the stage keeps the focus
+        if self._topology.isVisible():  # if the topology is hidden, the stage keeps the focus
             self._topology.setFocus()
 
     def stop(self) -> None:
@@ -151,7 +151,7 @@ class PresenterMode(WindowPart):
         self._store.set(settings.STATE_BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
-        # the text size precedes the layout, because large text makes panels wider
+        # Restore the text size before the layout, because large text makes panels wider.
         self._appearance.set_font_scale(_parse_scale(scale))
         self._appearance.set_layout(layout if layout in LAYOUT_PROFILES else LAYOUT_PROFILES[0])
         self._topology.highlight_only(())

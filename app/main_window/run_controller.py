@@ -347,7 +347,9 @@ class RunController(QObject):
         Nothing is recorded until the user takes over.
         """
         history = History(Drill(scenario, seed, DrillMode.PRACTICE))
-        begin, due_tick = find_retry_start(best)  # a person who takes over needs time to act
+        begin, due_tick = find_retry_start(
+            best
+        )  # begin leaves a person who takes over enough time to type the action
         end = find_default_end(history.drill, max([due_tick, *(item.tick for item in best.plan)]))
 
         def start_watching(_: History) -> None:

@@ -61,7 +61,7 @@ class SlotErrorHook:
             QApplication.exit(1)
             return
         details = "".join(traceback.format_exception(kind, error, trace))
-        self._window.exception_raised.emit()  # the signal pauses the run before its inputs are read
+        self._window.exception_raised.emit()  # pauses the run before its last inputs are read for the log
         path = self._append_to_log(details)
         if not self._window.is_ready:
             self._stop_program(error, details)

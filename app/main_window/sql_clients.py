@@ -119,7 +119,7 @@ class SqlClientPorts(WindowPart):
         """Process all requests that have arrived, and send the results."""
         if self.listener is None or self._is_running_loop:
             return
-        self._is_running_loop = True  # a dialog of the window may run a nested event loop
+        self._is_running_loop = True  # the nested event loop of a dialog could call this method again
         try:
             self._loop.run_until_complete(self.listener.update_ports())
             self._run_event_loop()

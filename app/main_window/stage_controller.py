@@ -254,7 +254,7 @@ class StageController(WindowPart):
         if drill is None or self._session.drill is not drill:
             return
         if self.state:
-            self._facts = None  # the stage must capture its facts again
+            self._facts = None  # discard the facts, so that the stage captures them again
             return
         number = _find_running_failover(drill)
         began = [
@@ -423,7 +423,9 @@ class StageController(WindowPart):
         if moment is None:
             return
         target = moment.find_phase(drill.tick)
-        if self._play.is_introducing:  # captions control how long each phase is shown
+        if (
+            self._play.is_introducing
+        ):  # in the introduction, the captions control how long each phase is shown
             held_phase = self._held_phase
             self._shown_count = target = target if held_phase is None else held_phase % len(moment.phases)
         while self._shown_count < target:

@@ -174,7 +174,7 @@ class TeamDesk(QWidget):
         goals_title, brief_title = tr("Goals"), tr("Brief")
         parts = [self._text]
         if goals:
-            # two spaces at its end break a line in Markdown
+            # Two spaces at the end of a line produce a line break in Markdown.
             lines = "  \n".join(f"{GOAL_SYMBOLS[is_met]} {text}" for text, is_met in goals)
             parts.append(f"**{goals_title}**\n\n{lines}")
         for question in questions:

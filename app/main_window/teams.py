@@ -107,7 +107,9 @@ class TeamController(QObject):
         process.readyReadStandardOutput.connect(lambda: self._read_output(process))
         process.finished.connect(lambda *_: self._on_process_finished(process))
         words = ["--wait", "--end-with-input"]
-        words += ["--name", name] if "@" in source else []  # without a class, each start creates a new run
+        words += (
+            ["--name", name] if "@" in source else []
+        )  # without a class, the default name is the start time, so each start creates a new run
         process.start(sys.executable, ["-m", "app", "class", "team", source, *words])
         self._notice.show_info(tr("Starting the team…"))
 
@@ -193,7 +195,7 @@ class TeamController(QObject):
             case RoleView() if self.seat is not None:
                 self.seat.show_view(message)
             case InputDone() if self.seat is not None:
-                self.seat.show_reply("")  # the first message refuses an earlier input
+                self.seat.show_reply("")  # removes the reason why an earlier input was refused
             case InputFailed() if self.seat is not None:
                 self.seat.show_reply(str(message.text), True)
             case InstructorMessage() if self.seat is not None:

@@ -201,7 +201,7 @@ class MainWindow(QMainWindow):
 
     @override
     def showEvent(self, event: QShowEvent) -> None:
-        get_input_guard()  # not earlier, because it also sees the thousands of events of building a window
+        get_input_guard()  # create the guard only now: it sees the thousands of events of building a window
         super().showEvent(event)
 
     @override

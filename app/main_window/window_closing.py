@@ -42,7 +42,9 @@ class CloseGuard(WindowPart):
         hosted = self._find_hosted()
         if hosted and not self._hosted_may_end and not _is_session_ending():
             event.ignore()
-            hide = self._window.hide if hosted == "quit_class" else None  # the instructor station stays open
+            hide = (
+                self._window.hide if hosted == "quit_class" else None
+            )  # with the third answer, the window is hidden and the instructor station stays open
             self._confirmations.confirm(hosted, self._close_with_hosted, hide)
             return
         if asked_from_outside and self._confirmations.is_run_at_risk:

@@ -511,7 +511,7 @@ class WindowSeat(QObject):
             return
         while (message := self._orders.take_due_instruction(live.tick)) is not None:
             if message.what == INJECT:
-                self._session.show_latest()  # the past is read-only
+                self._session.show_latest()  # injects apply to the latest time, because past times are read-only
                 self._play.is_ended_by_instructor = message.text == FINISH_LINE and not live.finished
                 self._gui_seat.apply_inject(message.number, message.text, self._session.apply_input)
             else:

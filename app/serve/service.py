@@ -79,7 +79,7 @@ async def serve_run(
                 f"port {BROWSER_PORT} (UDP) on {LISTEN_HOST} cannot be opened: {problem.strerror}"
             ) from problem
     show_certificate(listener.tls.certificate)
-    gc.freeze()  # excludes existing objects, whose scan would delay all responses by 0.2 s
+    gc.freeze()  # exclude existing objects, because each scan of them delays all responses by 0.2 s
     gc.set_threshold(GC_THRESHOLD)
     show_line(json.dumps(list_addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):

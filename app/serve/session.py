@@ -86,7 +86,7 @@ def encode_response(
 
     for part in iterate_output(messages, results, ends):
         if "text" in part and not results and _is_unsupported(part):
-            # a client that waits for a result set must receive one
+            # A client may wait for a result set. If there is none, it must receive an error.
             part = {**part, "number": 50000, "severity": 16}
         if "after_results" in part:
             if part["status"] is None or not request.call:
@@ -105,7 +105,7 @@ def encode_response(
                 flush_end()
             end = StatementEnd(tds_types.ERROR if failed else 0, part["rows"], is_change=end is None)
             failed = False
-        # the error belongs to the rows before it
+        # The error belongs to the statement that returned the rows before it.
         elif end is not None and end.has_failed and part["severity"] > 10:
             output += tds_types.encode_message(part, server, tds)
             end = StatementEnd(tds_types.ERROR)
@@ -378,7 +378,8 @@ class TdsSession:
             severity, text = fill_message(18452, version=self.context.world.instances[self.server].version)
             await self._send(self._encode_failure(18452, text, severity))
             return False
-        # Refused after the login request, because drivers do not report earlier reasons.
+        # Refuse the connection only after the login request, because drivers do not report an earlier
+        # refusal.
         if mars or login.changes_password:
             feature = "MARS (several results at once)" if mars else "a password change at login"
             await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))

@@ -145,7 +145,7 @@ class BlackholePort:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((LISTEN_HOST, port))
         listening.listen(0)
-        for item in filling:  # a queue of size 0 accepts one connection
+        for item in filling:  # fill the queue: a backlog of 0 still accepts one connection
             item.setblocking(False)
             item.connect_ex((LISTEN_HOST, port))
 

@@ -198,7 +198,7 @@ class SocketStream(asyncio.Protocol):
     @override
     def eof_received(self) -> bool:
         self.end_input()
-        return True  # a client that has closed its sending side may still wait for the result
+        return True  # True keeps the connection open: the client may still wait for the result
 
     @override
     def connection_lost(self, problem: Exception | None) -> None:

@@ -345,7 +345,7 @@ def encode_message(message_row: ReportRow, server: str, tds: int) -> bytes:
     )
     procedure = message_row.get("procedure", "")
     body += _encode_long_text(message_row["text"]) + encode_short_text(server) + encode_short_text(procedure)
-    line = message_row["line"] or (0 if procedure else 1)  # 0 means that the procedure call failed
+    line = message_row["line"] or (0 if procedure else 1)  # line 0 means that the procedure call failed
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(line, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
 

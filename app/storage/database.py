@@ -255,7 +255,7 @@ def _translate_errors(file: Path) -> Iterator[None]:
         if problem is None:
             raise
         raise problem from error
-    except UnicodeDecodeError:  # SQLite quotes a damaged name in its message
+    except UnicodeDecodeError:  # SQLite's error message quotes a damaged name, which is not valid UTF-8
         _raise_for_fault("malformed database schema", file)
 
 
@@ -294,7 +294,7 @@ def _refuse_foreign_file(connection: sqlite3.Connection, file: Path) -> None:
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if (
         application_id != APPLICATION_ID and tables
-    ):  # an empty file is new, or was interrupted before its first table
+    ):  # accept a file without tables: it is new, or its creation was interrupted
         sentence = tr(
             "The file {file} belongs to another program. Move it to another folder and restart."
         ).format(file=file)

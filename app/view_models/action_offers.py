@@ -111,7 +111,7 @@ def _is_effective(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve_names(copy, parse_input_line(line, copy.tick))
-        # skips the notes of this copy of the world, which take long with 200 databases
+        # execute_input does not propagate the change in this copy, which takes long with 200 databases.
         execute_input(copy, item)
     except InputError:
         return False

@@ -169,7 +169,7 @@ class RunTimeline:
             self._serving[database] = bool(event["serving"])
             self._server[database] = server
             if database in self._grouped:
-                self._grouped[database] = True  # assumed until the next event
+                self._grouped[database] = True  # a synchronized secondary is assumed until the next event
         elif event["kind"] == "protection":
             self._grouped[database] = not event["exposed"]
         elif event["kind"] == "state" and "group" in event:

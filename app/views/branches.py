@@ -468,7 +468,7 @@ class BranchPage(QWidget):
         self.tree.expandAll()
         header = self.tree.header()
         header.setStretchLastSection(False)  # a stretched last column would stay 100 px wide in a narrow view
-        # with large text, the view scrolls horizontally
+        # columns fit their content, so with large text, the view scrolls horizontally
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         text = tr(
             "To create a branch, view an earlier time and continue from there. ● marks the current branch."

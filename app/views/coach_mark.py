@@ -183,7 +183,7 @@ class CoachMark(QFrame):
             candidates.append((compute_cost(best), best, size))
             if compute_cost(best)[0] == 0:
                 break
-        # of equal costs, this is the largest size
+        # among equal costs, `min` returns the first candidate, which has the largest size
         (_, best, size) = min(candidates, key=lambda mark: mark[0][0])
         self._set_size(*size)
         self.move(best.topLeft())

@@ -172,7 +172,7 @@ class CommandPalette(QFrame):
 
     def _search(self, query: str) -> None:
         entries = [entry for entry in self._offered if entry.action.isVisible()]
-        # entries with equal matches keep this order
+        # sort by recent use first, because entries that match equally well keep this order
         entries.sort(key=lambda entry: self._rank_by_recency(entry.action))
         if query.strip():
             palette_entries = [
@@ -290,7 +290,7 @@ class _EntryDelegate(QStyledItemDelegate):
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
         colors = theme.get_theme_tokens(
             QApplication.palette()
-        )  # the list itself has a transparent background
+        )  # use the application's palette, because the list has a transparent background
         room: QRect = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         enabled = entry.action.isEnabled()

@@ -251,7 +251,7 @@ class GroupDashboardView(QWidget):
         self.summary.setText(_format_summary(server, board))
         self.replicas.update_rows(board.replicas if board is not None else ())
         self.databases.update_rows(board.databases if board is not None else ())
-        # the table combines facts that no single server has, so it needs the true state
+        # The table of preconditions combines facts that no single server has, so it needs the true state.
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
         self.why.update_rows(list_preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)

@@ -34,7 +34,9 @@ class InstructorPanel(QScrollArea):
         self._notes = MarkdownView(full_height=True)
         self._coming_title = QLabel(tr("Upcoming events"))
         self._coming_events = QLabel()
-        self._coming_events.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+        self._coming_events.setTextFormat(
+            Qt.TextFormat.PlainText
+        )  # a scenario may come from a stranger and contain HTML
         self._coming_events.setWordWrap(True)
         widget = QWidget()
         build_widget_column(self._notes, self._coming_title, self._coming_events, 0, parent=widget)

@@ -135,7 +135,7 @@ class KeyEditor(QDialog):
         self.add_button.setToolTip(tr("Add these keys to the current ones"))
         bottom = QGridLayout()
         bottom.addWidget(self.name, 0, 0, 1, 5)
-        # use a separate line, because large text would leave no space for the keys
+        # the field has its own row, because next to the buttons, large text would leave no space for the keys
         bottom.addWidget(self.pressed_keys_field, 1, 0, 1, 5)
         buttons = (self.set_button, self.add_button, self.none_button, self.usual_button)
         for column, widget in enumerate(buttons, start=1):
@@ -146,7 +146,9 @@ class KeyEditor(QDialog):
         box = build_dialog_buttons(self)
         for button in self.findChildren(QPushButton) + box.buttons():
             if isinstance(button, QPushButton):
-                button.setAutoDefault(False)  # the table and the field handle Enter
+                button.setAutoDefault(
+                    False
+                )  # Enter must not press a button, because the table and the field handle it
                 button.setIcon(QIcon())
         build_widget_column(top, (self.table, 1), bottom, box, parent=self)
 

@@ -315,7 +315,9 @@ class _RecommendationCard(QFrame):
         )
         skills.setText(", ".join(tr(skill.title) for skill in recommendation.skills))
         for label in (name, reason_label, skills):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+            label.setTextFormat(
+                Qt.TextFormat.PlainText
+            )  # a scenario may come from a stranger and contain HTML
             label.setWordWrap(True)
         name.setFont(theme.resize_font(self.font(), 1.05, bold=True))
         for label in (reason_label, skills):

@@ -166,7 +166,9 @@ def build_sheet_html(
         groups.setdefault(tr(command.group), []).append(command)
     blocks = [_build_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
-    if len(commands) == len(SHORTCUT_COMMANDS):  # only without a search
+    if len(commands) == len(
+        SHORTCUT_COMMANDS
+    ):  # the missing keys are shown only if no search limits the commands
         blocks.append(_format_missing_keys_html(colors))
         heights.append(len(MISSING_KEYS) + 2)
     cells = "".join(

@@ -259,7 +259,7 @@ class TimeControls(QWidget):
         self._server_time.setFont(small)
         _fix_size(self._server_time, self._server_time.text())
         small = theme.resize_font(font, 0.75)
-        # the note has a fixed width, because it appears and disappears every few frames
+        # the note of the lag has a fixed width, because it appears and disappears every few frames
         self._note.setFont(small)
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_format_lag_text(SPEED_STEPS[-1])))
         line = QFontMetrics(font).height()

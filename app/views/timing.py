@@ -204,7 +204,7 @@ def build_published_times_rows(row: TimingRow | None) -> list[PublishedTimesRow]
     if row is None or row.failover.cause not in PUBLISHED_FAILOVER_TIMES_S:
         return []
     if {phase.kind for phase in row.all_phases[1:]} - set(PHASES[MIRRORING]):
-        return []  # the table has no times for availability groups and failover cluster instances
+        return []  # Table 6 has no times for availability groups and failover cluster instances
     _, idle_s, loaded_s = PUBLISHED_FAILOVER_TIMES_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= GOOD_DIFFERENCE_MAX
     lines = [

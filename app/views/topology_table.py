@@ -77,7 +77,7 @@ def _list_rows(contents: TopologyContents, copies: dict[str, list[CopyDisplay]])
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
             yield TopologyRow(ActionTarget("database", (copy.database,)), name, copy)
     for link in contents.links:
-        # unlike the name of the face, the key must not depend on roles
+        # sort the servers, because the key of a link must not depend on their roles
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
         target = ActionTarget("link", ends)
         yield TopologyRow(target, target.title, link)

@@ -36,7 +36,7 @@ def register_interface_factory(factory: CreateInterface) -> None:
         if interface is not None:
             number = next(_INTERFACE_NUMBERS)
             _INTERFACES[number] = interface
-            # Deferred, because Qt must first delete the interface together with its object.
+            # The removal is deferred, because Qt must first delete the interface together with its object.
             target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _INTERFACES.pop(number, None)))
         return interface
 

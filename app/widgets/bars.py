@@ -40,7 +40,7 @@ class ButtonBar(QToolBar):
         arrow = self.findChild(QToolButton, "qt_toolbar_ext_button")
         if arrow is not None:
             arrow.setIcon(theme.load_icon("more", theme.get_theme_tokens(self.palette())))
-            arrow.setStyleSheet("padding: 0px;")  # keeps the bar slim
+            arrow.setStyleSheet("padding: 0px;")  # without padding, the button keeps the bar slim
             arrow.setAccessibleName(tr("More buttons"))
 
     def _fit_icons(self) -> None:
@@ -55,8 +55,10 @@ def attach_menu(menu: QMenu, button: QToolButton) -> None:
     """
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
-    button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # the text contains the arrow
-    # Deferred until the click is processed, because the menu blocks its caller until it is closed.
+    button.setStyleSheet(
+        "QToolButton::menu-indicator { image: none; }"
+    )  # hide Qt's arrow, because the text contains one
+    # The menu opens after the click is processed, because it blocks its caller until it is closed.
     timer = QTimer(button, singleShot=True, interval=0)
     timer.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: timer.start())

@@ -192,7 +192,7 @@ OUTER_DOCK_SPECS: Final = tuple(dock for dock in DOCK_SPECS if dock.area is not 
 """All docks around the central view."""
 
 PROFILE_SHARES: Final = {
-    # profile: shares of the desk's width (left, right) and height (bottom, upper right)
+    # profile: shares of the main page's width (left, right) and height (bottom, upper right)
     LEARNER_PROFILE: (0.19, 0.31, 0.41, 0.52),
     INSTRUCTOR_PROFILE: (0.17, 0.35, 0.44, 0.52),
     AUTHOR_PROFILE: (0.17, 0.36, 0.44, 0.4),

@@ -80,7 +80,7 @@ class KeyButton(QPushButton):
         painter.drawControl(QStyle.ControlElement.CE_PushButtonLabel, option)
         tall = self._compute_cap_height()
         box = QRectF(x + wide + CAP_GAP_PX - 2, (self.height() - tall) / 2, cap - CAP_GAP_PX, tall)
-        # the palette of the button itself is changed by the style sheet
+        # use the application's palette, because the style sheet changes the palette of the button
         colors = theme.get_theme_tokens(QApplication.palette())
         filled = self.property("primary") == "true" and self.isEnabled()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -147,7 +147,7 @@ def format_native_keys(text: str) -> str:
 def is_character_key(text: str) -> bool:
     """Return True if the key types a character. A command with such a key would block typing in text fields."""
     first = _split_combinations(QKeySequence(text))[0]
-    writes = first.key() < Qt.Key.Key_Escape  # higher codes are not characters
+    writes = first.key() < Qt.Key.Key_Escape  # codes from Key_Escape upward are not characters
     return writes and not first.keyboardModifiers() & _COMMAND_MODIFIERS
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
     from engine.flow import Array
 
-    # in pyqtgraph a QGraphicsWidget, whose `setStyle` has other arguments
+    # In pyqtgraph, this class is a QGraphicsWidget. That base class is not declared here, because its
+    # `setStyle` has other arguments.
     class AxisItem(QGraphicsObject):
         label: QGraphicsTextItem
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         def viewRect(self) -> QRectF | None: ...
         def viewTransformChanged(self) -> None: ...
 
-    class PlotCurveItem:  # a QGraphicsObject in pyqtgraph, whose setData has other arguments
+    class PlotCurveItem:  # base class QGraphicsObject is omitted, because its setData has other arguments
         def getData(self) -> tuple[Array, Array]: ...
         def setBrush(self, brush: QColor) -> None: ...
         def setData(self, x: Array, y: Array, connect: str) -> None: ...

@@ -23,7 +23,7 @@ def ask_for_file(
         return None
     ending = (kind or kinds).partition("*")[2].partition(")")[0]
     file = atomic_write.add_extension(chosen_file, ending, replace=ending in replacing_extensions)
-    is_asked = str(file) == chosen_file  # the dialog itself has asked
+    is_asked = str(file) == chosen_file  # the file dialog has already asked whether to replace this file
     return file if is_asked or confirm_replacement(parent, title, [file]) else None
 
 

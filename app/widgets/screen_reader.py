@@ -107,7 +107,7 @@ def make_selected_row_current(view: QAbstractItemView) -> None:
             index = view.model().index(first_range.top(), column, first_range.parent())
             selection.setCurrentIndex(index, selection.SelectionFlag.NoUpdate)
 
-    # Deferred, because keys and mouse change the selection before the current row.
+    # The timer delays `follow`, because keys and mouse change the selection before the current row.
     timer = QTimer(view, singleShot=True, interval=0)
     timer.timeout.connect(follow)
     selection.selectionChanged.connect(lambda *_: timer.start() if QAccessible.isActive() else None)

@@ -62,7 +62,9 @@ class ScrollContainer(QScrollArea):
         # a clicked widget is already visible; scrolling would move it away from the pointer
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         if widget is not None and content is not None and self.isAncestorOf(widget) and not by_mouse:
-            self.ensureWidgetVisible(widget)  # of a widget larger than the viewport, this shows the cursor
+            self.ensureWidgetVisible(
+                widget
+            )  # if the widget is larger than the viewport, this shows its cursor
             rect = QRect(widget.mapTo(content, QPoint()), widget.size())
             room = self.viewport().size()
             if rect.bottom() < room.height():
@@ -80,7 +82,7 @@ def _connect_focus_tracking() -> None:
     app = QApplication.instance()
     if isinstance(app, QApplication) and not app.property(_FOCUS_HANDLER_PROPERTY):
         app.setProperty(_FOCUS_HANDLER_PROPERTY, True)
-        # deferred until the layouts are finished
+        # scroll only after the layouts are finished
         app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _scroll_to_focus))
 
 

@@ -446,7 +446,7 @@ class TableView(QTableView):
     def _fit_sizes(self) -> None:
         """Adapt the row height and the initial column widths to the current font."""
         metrics = self.fontMetrics()
-        # otherwise rows would not follow the default size after the minimum was changed
+        # Reset the minimum height first. Otherwise, rows would not follow the new default height.
         self.verticalHeader().setMinimumSectionSize(1)
         two_lines = any(column.detail is not None for column in self.table.columns)
         height = metrics.height()

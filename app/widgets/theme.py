@@ -237,7 +237,7 @@ def _pause_garbage_collection() -> Iterator[None]:
 def apply_theme_choice(app: QApplication, choice: str = SYSTEM_THEME, font_scale: float = 1.0) -> ThemeTokens:
     """Apply the theme *choice* to the program, and scale its text by *font_scale*. Return the tokens."""
     colors = _select_tokens(app, choice)
-    if app.property("styled") is None:  # set the style only once, because Qt then polishes every widget
+    if app.property("styled") is None:  # setting the style makes Qt polish every widget, so do it only once
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
@@ -255,7 +255,7 @@ def apply_theme_choice(app: QApplication, choice: str = SYSTEM_THEME, font_scale
     for widget in sorted(app.allWidgets(), key=_count_ancestors) if growth != 1.0 else ():
         if not widget.testAttribute(Qt.WidgetAttribute.WA_SetFont):
             widget.setFont(QFont())
-        # the style sheet makes its text bold, so its size must be computed again
+        # the style sheet makes the text of a primary button bold, so its size must be computed again
         if widget.property("primary") == "true":
             widget.style().unpolish(widget)
             widget.style().polish(widget)

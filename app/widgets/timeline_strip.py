@@ -355,7 +355,7 @@ class TimelineStrip(QWidget):
     def _select_markers(self) -> list[TimelineMarker]:
         """Return the markers in drawing order, less important ones first, and at most one of a kind per pixel."""
         lanes = self._compute_lanes()
-        # faster than `compute_x`, because a day of faults has 50,000 markers
+        # do not call `compute_x`, which is slower, because a day of faults has 50,000 markers
         left_px, pitch = lanes.left(), lanes.width() / self.span_s
         markers_by_place = {
             (marker.kind, int(left_px + marker.t_s * pitch)): marker for marker in self.markers

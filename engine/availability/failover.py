@@ -233,7 +233,9 @@ def on_redo_done(world: World, stream: int) -> None:
     _record_step(
         world, _update_failover(world, failover, redo_done_tick=world.tick), build_message("redo done")
     )
-    world.mark_log_changed(world.copies[key])  # the flow model no longer watches its redo
+    world.mark_log_changed(
+        world.copies[key]
+    )  # the log needs a new setup, because the flow model no longer watches its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
     open_redone_databases(world, guid, key[0])

@@ -351,7 +351,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         reverting.begin_revert(world, lead, follower, common, revert_kb)
         return
     if not _can_receive(world, lead, follower):
-        # A REVERTING secondary was already restarted for the revert.
+        # Do not log a restart of a REVERTING secondary, because it was already restarted for the revert.
         reverted = follower.availability.state is SyncState.REVERTING
         if follower.stream is None and follower.db_state is not DbState.RESTORING and not reverted:
             errorlog.write_message(world, secondary[0], 35278, secondary[1])
@@ -577,7 +577,8 @@ def remove_copy_from_group(world: World, server: str, database: str, guid: int) 
             if (me, guid) in world.replicas:
                 log_disconnection(world, guid, database, me, peer)
     streams.stop_log(world, world.copies[key])
-    # The copy contains the log of all earlier log backups, except for backups that end after its own log.
+    # The time of the last log backup is now. The copy contains the log of all earlier log backups, except for
+    # backups that end after its own log.
     world.update_copy(
         key,
         availability=NO_AVAILABILITY,

@@ -32,7 +32,7 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
     """
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
-        return  # RESUME checks the files again
+        return  # nothing to do now: if data movement is suspended, RESUME checks the files again
     lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REDO_CHECK_INTERVAL_S, "availability.replay", server, database, upto_kb)

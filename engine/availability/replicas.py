@@ -206,7 +206,9 @@ def set_replica_state(
     for copy in list_group_copies(world, server, guid):
         role = state_word.role if state_word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
-        if state_word is not ReplicaWord.RESOLVING_NORMAL:  # only a replica without a role serves reads alone
+        if (
+            state_word is not ReplicaWord.RESOLVING_NORMAL
+        ):  # reads without a primary continue only while the replica is RESOLVING
             world.update_availability((server, copy.database), reads_alone=False)
     if old_state.word is state_word:
         return

@@ -143,7 +143,7 @@ class GroupRole(roles.RoleKind):
         ):
             return False  # a person has removed the node from the possible owners
         if replicas.compare_version_with_primary(world, group, server) < 0:
-            return False  # as 41191 says
+            return False  # error 41191: the primary has a later version
         return server == group.primary or failover.is_automatic_target(group, server)
 
     @override

@@ -57,7 +57,10 @@ def start_node(world: World, name: str, prevent: bool = False) -> None:
         )
         world.emit(ClusterData(what="off"), text, server=name)
         return
-    if node.service in ("off", "starting"):  # "off": the computer is powered on in this tick
+    if node.service in (
+        "off",
+        "starting",
+    ):  # "off" occurs here only in the tick in which the computer is powered on
         world.emit(
             ClusterData(what="off"),
             build_message("{node} is booting; the cluster service starts afterwards", node=name),
@@ -155,7 +158,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
         host = name.lstrip("\\").partition("\\")[0]
         spelled = next((computer for computer in world.computers if computer.lower() == host.lower()), None)
         witness = replace(witness, name=spelled or host)
-        if spelled in world.clusters[cluster].nodes:  # system error 5938
+        if spelled in world.clusters[cluster].nodes:  # Windows reports this as system error 5938
             raise InputError(
                 build_message(
                     "the file share associated with a file share witness resource cannot be hosted by this cluster or "

@@ -64,7 +64,8 @@ restarts on its node first [DOC: failover for errors on data files]. Known since
 
 def read_node_state(world: World, observer: str, name: str) -> str:
     """Return the state of a node as *observer*'s partition sees it: Up, Paused or Down."""
-    # None if it was evicted and the observer's copy of the database does not show this yet
+    # The node is None if it was evicted and the observer's copy of the cluster database does not show this
+    # yet.
     node = world.nodes.get(name)
     if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
@@ -268,10 +269,10 @@ def find_current_config(world: World, cluster: str) -> ClusterConfig:
 
 # --- content of witnesses -----------------------------------------------------------------------------------
 
-# A disk has a copy of the cluster database. A share or a storage account has only its Paxos tag. The witness
-# shows a node that its own copy is out of date ("partition in time"). The node then copies the newest
-# database from a disk. With a share or a storage account it waits for a node with the newest database, or for
-# forced quorum. [DOC: manage quorum; Start-ClusterNode]
+# A disk witness has a copy of the cluster database. A file share or cloud witness has only its Paxos tag. The
+# witness shows a node that the node's own copy is out of date ("partition in time"). With a disk witness, the
+# node then copies the newest database from the disk. With a file share or cloud witness, it waits for a node
+# with the newest database, or for forced quorum. [DOC: manage quorum; Start-ClusterNode]
 
 
 def get_witness_resource_name(witness: Witness) -> str:

@@ -329,7 +329,7 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     wait_s = 0.0
     if role.way != "restart" or node != instance.computer:
         before = world.nodes.get(instance.computer)
-        lost_states = ("off", "starting")  # a rebooting node has not released its disks either
+        lost_states = ("off", "starting")  # a node that is off or still booting has not released its disks
         crashed = before is not None and before.service in lost_states
         wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_ONLINE_S) + NAME_ONLINE_S
     world.call_after(wait_s, "instance.start", name, node, step)

@@ -67,7 +67,7 @@ def _watch_power(world: World, node: Node) -> None:
         )
         world.nodes[node.name] = replace(world.nodes[node.name], service="stopped")
     elif not powered and node.service != "off":
-        # no other member exists that could notice the loss
+        # a node that is alone leaves its partition now, because no other member can notice the loss
         is_alone = config.list_members(world, node.partition) == [node.name]
         partition = 0 if is_alone else node.partition
         world.cancel_calls("cluster.started", node.name)
@@ -75,7 +75,7 @@ def _watch_power(world: World, node: Node) -> None:
             node, service="off", prevented=False, outdated=False, partition=partition
         )
     elif powered and node.service == "off":
-        # the node stays in its partition until the other members notice the loss
+        # the rebooted node stays in its old partition until the other members notice the loss
         world.nodes[node.name] = replace(node, service="starting")
         world.call_after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
@@ -174,7 +174,7 @@ def determine_survivors(world: World, name: str) -> None:
         for silent_pair, since_tick in cluster.silent
         if world.tick - since_tick >= to_ticks(_compute_silence_limit_s(world, cluster, silent_pair))
     }
-    # nodes of silent pairs that have not yet reached the limit
+    # nodes of pairs that have lost their heartbeats, but not yet for longer than the limit
     missed = {node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair}
     for partition in config.list_partitions(world, name):
         old_members = config.list_members(world, partition)
@@ -227,7 +227,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
     holder = config.find_core_owner(world, old_members[0])
-    is_free = True  # the witness votes for only one side, first for the side that owns the core resources
+    is_free = True  # the witness votes for one side only; the owner of the core resources is first
     winner: list[str] | None = None
     for member_group in sorted(sides, key=lambda members: (holder not in members, -len(members), members)):
         newest_config = _find_newest_config(world, member_group)
@@ -283,7 +283,7 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    # write the database again, because this side is now the whole partition
+    # write the cluster database again, because this side is now the whole partition
     config.update_config(world, first)
     for lost_node in lost_nodes:
         for node in side_nodes:

@@ -209,7 +209,9 @@ def on_problem_noticed(world: World, node: str, name: str, step: int) -> None:
         host = world.nodes.get(node)
         if host is not None and host.partition:
             return
-        current_roles = find_role(world, name)  # the node that noticed the problem was lost in the meantime
+        current_roles = find_role(
+            world, name
+        )  # *node* was lost after it noticed the problem, so another node handles it
         if current_roles is None or current_roles[1].step != step:
             return
         node, role = current_roles[0].name, current_roles[1]
@@ -350,7 +352,8 @@ def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
             )
             _bring_online(world, node, _change_role(world, node, role, why="", tried=(), way="failover"))
         elif role.owner in lost_nodes and role.state is ResourceState.OFFLINE_PENDING:
-            # the lost partition may have used the timer of the move; if the move continues, its step changes
+            # Set a new timer, because the old one may have expired in the lost partition. If the move
+            # continues, the step of the role changes, and the timer has no effect.
             world.call_after(
                 2 * MEMBER_RETRY_INTERVAL_S, "role.offline", node, role.name, role.step, (), True
             )

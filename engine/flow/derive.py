@@ -212,7 +212,7 @@ def _set_link_parameters(p: Array, source: SourceSetup, stream: StreamSetup, dt:
     return_share = min(1.0, dt / SLOW_JITTER_TIME_SCALE_S)
     p[k.JITTER_STEPS] = stream.jitter_ms / 1000.0 / dt
     p[k.WANDER_BACK] = return_share
-    # keeps the variance independent of the step length
+    # this factor keeps the variance independent of the step length
     p[k.WANDER_KICK] = math.sqrt(return_share * (2.0 - return_share))
     p[k.LOSS_PER_KB] = stream.loss * ratio / k.PACKET_KB
     p[k.ROUND_TRIP_S] = stream.rtt_ms / 1000.0

@@ -167,7 +167,7 @@ class Flow:
             self._last_digest = parameters, mark
         return hash_parts([mark, *[getattr(self, name).data for name in _RUN_ARRAY_NAMES]])
 
-    # -- adding and removing
+    # -- adding and removing sources and streams
 
     def add_source(self, setup: SourceSetup) -> int:
         """Add an empty writable log and return its number. All of its connections begin in their think time."""
@@ -523,7 +523,10 @@ class Flow:
         for source in sources:
             setup, streams = self._require_source(source), self.list_source_streams(source)
             attached = tuple([self.get_stream_setup(stream) for stream in streams])
-            if (setup, attached) != last:  # a comparison with the previous source is cheaper than a lookup
+            if (
+                setup,
+                attached,
+            ) != last:  # equal neighbors share results; comparing them is cheaper than a lookup
                 last = setup, attached
                 derived = [derive.derive_source_parameters(setup, attached, self.step_s)]
                 derived += [

@@ -19,7 +19,7 @@ class SafetyMode(IntEnum):
     """Safety mode of a session. It decides whether a commit waits for the mirror."""
 
     NONE = 0  # no mirror
-    FULL = 1  # the mirror must harden the log first
+    FULL = 1  # a commit waits until the mirror has hardened its log
     OFF = 2  # log is sent after it is written locally; no commit waits
 
 

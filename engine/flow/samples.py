@@ -230,7 +230,9 @@ class SampleTable:
         if entries > self._reserved.shape[0] or item_count != self._reserved.shape[1]:
             self._reserved = np.zeros((entries, item_count, self._counters))
         else:
-            self._reserved[:entries] = 0.0  # the step does not write the columns of unused numbers
+            self._reserved[:entries] = (
+                0.0  # clear old values, because a step does not write the columns of unused numbers
+            )
         return self._reserved
 
     def record_entries(self, entries: int) -> None:
@@ -321,7 +323,7 @@ class LogPositions(NamedTuple):
 
     flushed_kb: ValuesByNumber
     reuse_kb: ValuesByNumber  # log before this position may be overwritten
-    watched: ValuesByNumber  # armed crossings of the source, at which `run_flow` stops
+    watched: ValuesByNumber  # armed stop conditions of each source; `run_flow` stops when one holds
     hardened_kb: ValuesByNumber
     streams_watched: ValuesByNumber
 

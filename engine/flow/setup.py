@@ -70,17 +70,17 @@ class ServerHardware(Struct, frozen=True):
     cores: int
     log_write_ms: float  # h, the time of one write of a log block
     log_block_kb: float  # K, the largest log block
-    mirror_copy_ms: float  # t_post, the extra time per block that also goes to mirroring
+    mirror_copy_ms: float  # t_post, the extra time per log block that is also copied for mirroring
     ack_latency_ms: float  # L, time from hardening on the mirror to the acknowledgment, without network
     log_limit_kb_2005: float  # U, the maximum log that is generated but not hardened, in SQL Server 2005
-    log_limit_kb: float  # U in SQL Server 2008 and later
+    log_limit_kb: float  # U, the maximum log that is generated but not hardened, since SQL Server 2008
     send_window_kb: float  # W, the maximum of unacknowledged bytes of one session
-    window_handling_ms: float  # p_W, the processing time of one full window
+    window_handling_ms: float  # p_W, the processing time of one full send window
     wire_efficiency: float  # eta, the payload share of an Ethernet frame
     message_cpu_ms: float  # a, the core time of a message on the principal
     mirror_message_cpu_ms: float  # the core time of a message on the mirror
-    full_message_cpu_ms: float  # k, the core time of an acknowledgment in FULL on the principal
-    wire_cpu_us_per_kb: float  # b, the core time per KB sent on each side, including encryption
+    full_message_cpu_ms: float  # k, the core time of an acknowledgment with safety FULL on the principal
+    wire_cpu_us_per_kb: float  # b, the core time for each KB that is sent, on each side, including encryption
     encryption_cpu_us_per_kb: float  # part of `wire_cpu_us_per_kb` that encryption causes
     compress_cpu_us_per_kb: float
     decompress_cpu_us_per_kb: float
@@ -96,7 +96,7 @@ class ServerHardware(Struct, frozen=True):
         6.0  # number of log files that the device writes in parallel before they slow each other down
     )
     wake_up_us: float = 0.0  # t_w, the wake-up time of the thread that handles the messages of all databases
-    # cost of reading log from disk to send it, relative to the cost of writing it (fixed log cache)
+    # Cost of reading log from disk for sending, as a share of its write time. The log cache has a fixed size.
     log_reread_share: float = 0.0
     background_cores: float = 0.0  # cores on each server that are busy independently of clients
     worker_threads: float = 0.0  # 0 = default of SQL Server for this number of cores
@@ -167,7 +167,7 @@ class StreamSetup(Struct, frozen=True):
     bandwidth_mbps: float = 1000.0
     compression_ratio: float = 1.0  # sent bytes per log byte; 1 = not compressed
     encryption: bool = True
-    enterprise: bool = True  # Standard has one redo thread
+    enterprise: bool = True  # Standard edition has only one redo thread
     redo_threads: int | None = None  # None = the number that mirroring uses
     log_pool: bool = False
     """True if log is sent from memory and the target writes pages only at checkpoints, as in availability groups."""

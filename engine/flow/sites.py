@@ -34,7 +34,7 @@ def _use_newer_cores(site: ServerHardware) -> ServerHardware:
         full_message_cpu_ms=site.full_message_cpu_ms * NEWER_CORE_TIME_SHARE,
         wire_cpu_us_per_kb=site.wire_cpu_us_per_kb * NEWER_CORE_TIME_SHARE,
         encryption_cpu_us_per_kb=site.encryption_cpu_us_per_kb * NEWER_CORE_TIME_SHARE,
-        compress_cpu_us_per_kb=25.0,  # assumed: 40 MB/s per core; "as much as twice" the CPU [COMP fig. 4]
+        compress_cpu_us_per_kb=25.0,  # assumed: 40 MB/s per core; up to twice the CPU [COMP fig. 4]
         decompress_cpu_us_per_kb=18.0,  # assumed: 55 MB/s per core
         redo_cpu_us_per_touch=site.redo_cpu_us_per_touch * NEWER_CORE_TIME_SHARE,
     )

@@ -111,7 +111,7 @@ def fail_over(world: World, server: str, database: str) -> statements.Outcome:
         raise SqlError(1422, copy.database)
     if (
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
-    ):  # the partner was principal in the meantime, and this server does not yet know it
+    ):  # no stream: the partner was principal meanwhile, and this server does not yet know it
         raise SqlError(1447, copy.database)
     failover.start_manual_failover(world, copy.key)
     return []
@@ -247,7 +247,7 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
         for key in _list_connected_keys(world, copy):
             if (
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
-            ):  # a partner that has just failed does not respond
+            ):  # skip a partner that has just failed, because it does not respond
                 roles.apply_state_change(world, key, StateChangeCause.SAFETY_RAISED)
                 roles.emit_stable_state(world, key)
     _update_witness(world, copy)

@@ -200,7 +200,7 @@ def update_monitor(world: World, server: str, database: str | None = None) -> li
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
             record_row(world, copy)
-    # an empty entry without a database means that the base tables exist
+    # The key with an empty database name shows that the monitor tables of msdb exist.
     world.monitor.setdefault((server, ""), ())
     return []
 
@@ -328,7 +328,8 @@ def _find_oldest_unsent_time(row: MonitorRow, previous_rows: MonitorRows) -> Tic
         span = max(1e-9, later_monitor_row.end_of_log_kb - earlier_monitor_row.end_of_log_kb)
         share = (head_kb - earlier_monitor_row.end_of_log_kb) / span
         return earlier_monitor_row.tick + round(share * (later_monitor_row.tick - earlier_monitor_row.tick))
-    # estimate by the current log rate, unless the result would precede the start of the run
+    # Without an earlier row, estimate the time from the current log rate, unless it would precede the start
+    # of the run.
     if row.log_rate_kb_per_s * max(1, row.tick) > row.unsent_kb:
         return max(0, row.tick - to_ticks(row.unsent_kb / row.log_rate_kb_per_s))
     return previous_rows[0].tick if previous_rows else row.tick

@@ -48,7 +48,8 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
         return
     policy = group_policies.get_policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
-    # redo reads the page again when data movement resumes
+    # If data movement is suspended or a failover is pending, postpone the read. Redo reads the page after the
+    # resume.
     is_suspended = copy.availability.suspended is not None
     states = [member_copy.mirroring.state for member_copy in world.list_copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:

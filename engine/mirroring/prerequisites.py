@@ -92,7 +92,8 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     # Compare the log chain, not the amount of log: even an empty log backup is part of the chain.
     lacks_backup = copy.log_backed_up and other_copy.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
-        # 1478 occurs after PARTNER OFF and a log backup, 1412 at a first setup (facts 1.8 in docs/facts.md).
+        # Error 1478 occurs after PARTNER OFF and a log backup, error 1412 at a first setup (facts 1.8 in
+        # docs/facts.md).
         raise SqlError(1478, copy.database) if other_copy.was_mirror else SqlError(1412, copy.database)
     if copy.log_backed_up and other_copy.log_start_kb > copy.last_log_backup_kb:
         # The next log backup begins at the end of the last one. A later full backup alone lacks the log in

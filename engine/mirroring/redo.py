@@ -46,7 +46,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
     """Adopt the catalog changes in the log up to *upto_kb* after this log has been redone (timer handler)."""
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
-        return  # no longer a mirror; the next connection starts a new replay
+        return  # the copy is no longer a mirror; the next connection starts a new replay
     lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     paused_states = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if (
@@ -54,7 +54,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
         or copy.mirroring.state in paused_states
         or copy.mirroring.redo_failed
     ):
-        return  # the next connection starts a new replay
+        return  # redo is paused or has failed; the next connection of the partners starts a new replay
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _is_redone(world, copy.stream, upto_kb):
         world.call_after(REDO_CHECK_INTERVAL_S, "redo.replay", server, database, upto_kb)
         return
@@ -185,7 +185,9 @@ def find_file_error(
     grown: dict[str, float] = {}
     own_files = {file.name: file for file in volumes.list_copy_files(copy)}
     for file in volumes.list_copy_files(lead):
-        own_file = own_files.get(file.name)  # a new file is created on the drive with the same letter
+        own_file = own_files.get(
+            file.name
+        )  # the mirror creates a new file on the same drive letter as the principal
         drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():

@@ -94,7 +94,7 @@ def _on_mirror_lost(world: World, key: Key) -> None:
     errorlog.write_message(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
         roles.set_trace_state(world, key, 12)
-    # With a witness, the principal needs its consent first: see ask_witnesses.
+    # If there is a witness, the principal first needs its consent: see ask_witnesses.
 
 
 def ask_witnesses(world: World) -> None:
@@ -163,7 +163,7 @@ def on_connection_made(world: World, guid: int, server: str, peer: str, epoch: i
         _detect_removed_session(world, guid, server, peer)
         return
     if other_contact.connected:
-        # The peer has not yet noticed the loss. It learns of it from the new connection.
+        # The peer has not yet noticed that the old connection is lost. The new connection shows the loss.
         on_connection_lost(world, guid, peer, server, other_contact.epoch, "closed")
         network.schedule_detections(world, guid)
         return
@@ -294,7 +294,7 @@ def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
 def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     """Synchronize the roles of two connected partners. The copy with the lower role sequence becomes mirror."""
     if a.recovering or b.recovering:
-        return  # a server that is still starting continues after its recovery
+        return  # a copy is still recovering; the partners synchronize their roles after the recovery
     running = world.find_running_failover(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `synchronize_roles` runs afterward
@@ -308,7 +308,8 @@ def _connect_partners(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     else:
         first_copy, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
         if second.mirroring.role_sequence > first_copy.mirroring.role_sequence:
-            # The mirror was promoted, but its witness is no longer connected. It is the principal.
+            # The mirror has the higher role sequence: it was promoted, but its witness is no longer
+            # connected. It becomes the principal.
             first_copy, second = second, first_copy
     _resume_connected_session(world, first_copy.key, second.key)
 

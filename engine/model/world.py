@@ -166,7 +166,7 @@ class World:
     """Number of changes other than the passage of time. It is not part of the state."""
     written: ReprCache = field(default_factory=ReprCache, repr=False, compare=False)
     """Cache of `repr()` of the parts, from the last state hash. Forks share it."""
-    # -- in the order in which the state hash reads them
+    # -- parts of the world, in the order in which the state hash reads them
     computers: dict[str, Computer] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
     instances: dict[str, Instance] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)
     links: dict[tuple[str, str], Link] = define_part(FieldUse.STATE | FieldUse.DECIDE | FieldUse.ASK)

@@ -64,8 +64,8 @@ class SuspensionBacklog(Struct, frozen=True):
     """Log that accumulates during a suspension, and the times until the mirror has received and redone it."""
 
     kb: float
-    send_s: float  # infinite if the workload writes faster than the session sends
-    redo_s: float  # from the resume, like send_s
+    send_s: float  # time from RESUME; infinite if the workload writes faster than the session sends
+    redo_s: float  # time from RESUME until the mirror has redone the backlog
 
 
 class FailoverEstimate(Struct, frozen=True):
@@ -97,7 +97,7 @@ class PlanAssessment(Struct, frozen=True):
     unmirrored_figures: SteadyState
     full_figures: SteadyState
     off_figures: SteadyState
-    bottleneck: Bottleneck  # at the plan's own safety level
+    bottleneck: Bottleneck  # resource that limits the plan at its own safety level
     limits: SafetyLimits
     backlog: SuspensionBacklog
     volume_full_s: float  # from SUSPEND until the log volume is full
@@ -219,7 +219,7 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
     setup = build_plan_setup(plan)
     other_setup = _double_each_resource(setup)
     current_state, *states = compute_steady_states((setup, *other_setup.values()))
-    # if the send queue grows, compare send rates
+    # If the send queue grows, compare send rates. Otherwise, compare transaction rates.
     grows = plan.safety is SafetyMode.OFF and not can_off_keep_up(current_state)
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(current_state, column)

@@ -195,7 +195,9 @@ def _run_operation(
 ) -> tuple[Flow, float]:
     """Run an operation alone in the database. Return the flow and the duration in seconds."""
     flow = Flow.create_empty()
-    workload = replace(WORKLOAD1, connections=0.0)  # the pages of the workload determine the redo rate
+    workload = replace(
+        WORKLOAD1, connections=0.0
+    )  # no clients, but the workload's pages still determine the redo rate
     add_mirroring_setup(
         flow, build_plan_setup(MirroringPlan(workload=workload), mode).with_changes(operation=operation)
     )

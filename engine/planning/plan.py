@@ -34,7 +34,7 @@ class MirroringPlan(Struct, frozen=True):
     compression_ratio: float = 1.0  # wire bytes per log byte; 1 means no compression; requires version 2008
     version: int = 2005
     encryption: bool = True
-    log_volume_gb: float = 40.0  # on the principal
+    log_volume_gb: float = 40.0  # size of the log volume on the principal
 
     def with_changes(self, **changes: float) -> MirroringPlan:
         """Return a copy of the plan with these fields changed."""

@@ -53,13 +53,15 @@ class SteadyState(Struct, frozen=True):
     response_s: float  # response time of a business transaction, measured by the clients
     commit_delay_ms: float  # time that a commit waits for the disk and, with FULL, for the mirror
     log_kb_per_s: float
-    sent_kb_per_s: float  # bytes of log, not on the wire
+    sent_kb_per_s: float  # size of the log itself, not of the bytes on the wire
     send_queue_growth_kb_per_s: float
     redo_kb_per_s: float
     redo_queue_growth_kb_per_s: float
-    unhardened_kb: float  # committed log that is not hardened on the mirror, at the end
-    redo_queue_kb: float  # at the end
-    link_use_percent: float  # including Ethernet and TCP headers
+    unhardened_kb: (
+        float  # log that is committed but not hardened on the mirror, at the end of the measurement
+    )
+    redo_queue_kb: float  # redo queue at the end of the measurement
+    link_use_percent: float  # used share of the bandwidth, including Ethernet and TCP headers
     principal_cpu_percent: float
     mirror_cpu_percent: float
 

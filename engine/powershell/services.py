@@ -194,7 +194,9 @@ def _change_service_state(
         else:
             instances.fail_agent(world, target.server)
         stop = False
-    elif stop and not start and not instance.clustered:  # in a cluster, the Agent is restarted
+    elif (
+        stop and not start and not instance.clustered
+    ):  # in a cluster, agent_running stays true, because the Agent is restarted
         world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
         service.begin_service_stop(

@@ -90,7 +90,7 @@ def update_availability(world: World) -> None:
         grouped = any(copy.group_kind == "availability" for copy in serving_now)
         if (
             exposed != old_availability.exposed and grouped
-        ):  # a mirroring session reports this as a change of its state
+        ):  # AGs only: a mirroring session reports this as a change of its state
             text = build_message("{database} has no synchronized copy", database=database)
             if not exposed:
                 text = build_message("{database} has a synchronized copy", database=database)

@@ -415,7 +415,9 @@ def on_operation_done(world: World, source: int) -> None:
             server=key[0],
             database=key[1],
         )
-        if not operation.batch_kb:  # an index build or rebuild ends with a schema modification lock
+        if (
+            not operation.batch_kb
+        ):  # an index build or rebuild (no batches) ends with a schema modification lock
             group_policies.get_policy(world.copies[key]).on_schema_changed(world, key)
 
 

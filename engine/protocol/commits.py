@@ -83,7 +83,8 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     if copy is None or copy.delayed_durability == DELAYED_DURABILITY_FORCED:
         return True
     if copy.source is None:
-        # after a takeover by another copy, the role change will end the connection
+        # This copy no longer writes log. In a mirroring session or AG, another copy took over, and the role
+        # change ends the connection.
         return not copy.group_kind
     return streams.get_committed_kb(world, copy) + POSITION_TOLERANCE_KB >= kb
 

@@ -76,7 +76,7 @@ def create_database(
         server=server,
         database=name,
         database_id=snapshots.find_next_database_id(world, server),
-        family=-world.next_id(),  # an unused family number
+        family=-world.next_id(),  # a number that no other database family has
         recovery_model=options.get_model_recovery(world.instances[server]),
         full_backup=False,
         log_backed_up=False,

@@ -326,7 +326,9 @@ def schedule_detections(
         if not world.instances[server].answering:
             continue
         path_pair = paths.get((server, peer))
-        if path_pair is None:  # log lines that this loop writes do not affect the cached path
+        if (
+            path_pair is None
+        ):  # one path per pair: the ERRORLOG lines that this loop writes do not change the path
             path_pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
         if contact.connected:
             link_state: str = detect_peer_signal(world, guid, server, peer, path_pair)

@@ -80,7 +80,7 @@ def shut_down(world: World, name: str) -> None:
     clustered = [world.instances[server].clustered for server in running]
     if (
         any(clustered) or not running
-    ):  # the cluster service leaves the cluster and takes its instances offline
+    ):  # on a cluster node, the cluster service leaves and takes its instances offline
         world.update_computer(computer, shutting_down=True)
         world.call_after(SHUTDOWN_AFTER_SERVICE_S, "computer.off", computer)
     for server in running:
@@ -208,7 +208,9 @@ def on_service_started(world: World, server: str) -> None:
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
-        if copy.group_kind != "availability":  # message 35262 is written instead: the AG starts the database
+        if (
+            copy.group_kind != "availability"
+        ):  # in an AG, the AG starts the database, and message 35262 is written instead
             errorlog.write_message(world, server, 17137, copy.database)
         else:
             group_policies.get_policy(copy).log_startup_state(world, key)

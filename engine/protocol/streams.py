@@ -545,7 +545,7 @@ def _build_source(
         serving=serves,
         version=version,
         log_size_kb=log_room_kb,
-        log_max_kb=log_room_kb,  # current size: `logspace` lets it grow
+        log_max_kb=log_room_kb,  # the current size, because log_space.py grows the log file
         delayed_durability=delayed_durability,
         operation=operation,
         log_disk_factor=log_disk_factor,

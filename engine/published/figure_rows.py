@@ -11,10 +11,10 @@ from engine.tables import read_table
 class FigureClass(StrEnum):
     """Relation of a published figure to our model."""
 
-    CALIBRATED = "calibrated"  # the figure determined a constant
-    SHARED = "shared"  # several figures together determined fewer constants
-    PREDICTED = "predicted"  # the figure determined no constant
-    STATEMENT = "statement"  # a statement, not a number
+    CALIBRATED = "calibrated"  # the figure determined a constant of our model
+    SHARED = "shared"  # several figures together determined a smaller number of constants
+    PREDICTED = "predicted"  # the figure determined no constant; our model predicts it
+    STATEMENT = "statement"  # the source makes a statement without a number
     INPUT = "input"  # the figure is an input of the model
 
 
@@ -50,7 +50,7 @@ class FigureRow:
     error_percent: float | None = None
     band: tuple[float, float] | None = None
     note: str | None = None
-    reason: str | None = None  # listed reason of a failure
+    reason: str | None = None  # reason of a failure, from the list of exceptions
 
     def as_json(self) -> dict[str, object]:
         """Return the row for `fidelity --json`, without empty fields."""

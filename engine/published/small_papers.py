@@ -262,7 +262,7 @@ def build_durability_rows() -> list[FigureRow]:
     far_gain = far_full_ms.all_rows_s / far_delayed.all_rows_s
     times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
-    # with delayed durability, the time between two flushes of the log
+    # every_s is the time between two log flushes with delayed durability.
     setup = build_unlimited_setup(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
     every_s = DELAYED.log_block_kb / measure_setup(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [

@@ -12,7 +12,7 @@ from engine.verbs.verb import NODE, VerbParameter, build_verb
 
 def _find_service_objection(world: World, input_: Input, wanted: str, reason: str) -> str:
     node = world.nodes.get(input_.args[0])
-    if node is None:  # evicted after the fault that `revert-all` reverts
+    if node is None:  # the node was evicted after the fault that `revert-all` reverts
         return build_message("{node} is not a member of the cluster", node=input_.args[0])
     return reason if node.service == wanted else ""
 

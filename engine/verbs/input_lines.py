@@ -47,7 +47,7 @@ def parse_input_line(text: str, tick: int = 0) -> Input:
             )
         return replace(parse_input_line(input_text, tick), by=author)
     for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
-        if end[0] in text:  # this test takes four milliseconds for a million lines
+        if end[0] in text:  # cheap test: 4 ms for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()
     head, _, continuation = text.partition("\n")

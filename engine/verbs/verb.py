@@ -88,7 +88,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     It raises InputError before any change. None for `revert-all`, which `engine.verbs.input_lines` executes.
     """
 
-    # shown in the fault list
+    # -- shown in the fault list
     reverse: str = ""
     """Verb, with options if needed, that reverts this one with the same arguments.
 

@@ -114,7 +114,8 @@ class TeamConnection(HostConnection[MemberMessage]):
                         continue
                     case MemberWelcome():
                         self._is_welcome = True
-                        # another member may take over later
+                        # take over only once: if another member takes over later, reconnecting must not undo
+                        # it
                         self._replaces_member = False
                         if self._sent_count and message.done >= self._sent_count:
                             self._lines.popleft()  # the input was applied, but the response was lost

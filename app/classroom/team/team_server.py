@@ -106,7 +106,7 @@ class TeamServer:
         if not request.role:
             await connection.send_text(encode(TeamRoles(scenario.title, self._world.list_roles())))
             return
-        self._world.build_welcome(request.role)  # the role exists, so its welcome can be built
+        self._world.build_welcome(request.role)  # raises InputError if the role does not exist
         if not request.name.isprintable() or not request.name.strip():
             raise InputRejectedError(
                 tr("this name is not allowed. Use letters, digits or other printable characters.")
@@ -216,10 +216,12 @@ async def _run_team(
             loop.call_soon_threadsafe(_complete_future, future, participation, None)
 
     for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lambda *_: os._exit(0))  # all accepted inputs are on disk
+        signal.signal(
+            getattr(signal, name), lambda *_: os._exit(0)
+        )  # no cleanup is needed, because all accepted inputs are on disk
     threading.Thread(target=run, daemon=True, name="world of a team").start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    # the class host responds first
+    # In a class, the scenario is unknown until the class host has responded.
     while simulation.scenario is None and not future.done():
         await asyncio.sleep(START_POLL_INTERVAL_S)
     on_ready()

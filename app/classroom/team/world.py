@@ -219,7 +219,7 @@ class TeamSimulation:
         try:
             if number == input_count + 1:
                 run.apply_line(f"@{role} {_require_no_role(line)}")
-            # a repeated input was applied already, so it succeeds without an effect
+            # The last input may arrive again. It was applied already, so it succeeds without an effect.
             elif number != input_count:
                 raise InputError(
                     build_message(

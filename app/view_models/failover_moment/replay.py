@@ -77,8 +77,8 @@ class FailoverReplay:
 
     def _build_view(self, number: int, tick: Tick) -> StageView:
         phase = self.failover_view.phases[number]
-        # at these milestones, the cards show the new state: the partner is lost, or the copy is
-        # online
+        # At two milestones, the cards already show the new state: when the copy is online, and when mirroring
+        # has detected the loss of the partner.
         end_milestone = phase.kind.end_milestone
         is_shown = end_milestone == "online" or (
             end_milestone == "detected" and self.failover_view.technology == MIRRORING

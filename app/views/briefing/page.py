@@ -59,7 +59,9 @@ class BriefPage(QWidget):
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
         for label in (self._title, self._facts):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+            label.setTextFormat(
+                Qt.TextFormat.PlainText
+            )  # a scenario may come from a stranger and contain HTML
             label.setWordWrap(True)
         self._text = MarkdownView(full_height=True)
         self._text.setAccessibleName(tr("Brief"))

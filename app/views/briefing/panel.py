@@ -240,7 +240,7 @@ class QuestionCardArea(QScrollArea):
 
 def _build_label(text: str) -> QLabel:
     label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+    label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger and contain HTML
     label.setWordWrap(True)
     return label
 
@@ -408,7 +408,9 @@ class BriefingPanel(QScrollArea):
         before: QWidget = self
         for card in self.question_cards.cards:
             for stop in (*card.choices, card.confirm):
-                QWidget.setTabOrder(before, stop)  # before the hints, which cost points
+                QWidget.setTabOrder(
+                    before, stop
+                )  # Tab reaches the questions before the hints, which cost points
                 before = stop
 
     def _reserve_card_space(self) -> None:

@@ -156,7 +156,9 @@ class ChartView(QWidget):
             yield
 
     def _add_panel(self, name: str) -> None:
-        from app.views.charts.panel import ChartPanel  # this import loads pyqtgraph
+        from app.views.charts.panel import (
+            ChartPanel,
+        )  # imported only here, because this module loads pyqtgraph
 
         panel = ChartPanel(build_counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
@@ -592,7 +594,9 @@ class ChartView(QWidget):
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_MIN_LINES * len(self.panels) * metrics.height()))
         width_min = round(DATABASE_BOX_WIDTH_LINES * metrics.height())
-        self._databases.setMinimumWidth(width_min)  # the selector shrinks first, before the whole bar scrolls
+        self._databases.setMinimumWidth(
+            width_min
+        )  # in a narrow view, the selector shrinks before the whole bar scrolls
         self._position_database_selector()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_LABEL_SAMPLE, tr(LANE_NAME), *(name[:SERVER_NAME_LENGTH_MAX] for name in servers))

@@ -196,7 +196,7 @@ class ChartPanel:
         self._font = self._bold = QFont()
         self._text_color = self._muted_color = self._background_color = QColor()
         self._axis = ChartValueAxis(counter.unit)
-        # the prefix would appear only in the axis label, which is hidden
+        # the SI prefix would appear only in the axis label, which is hidden
         self._axis.enableAutoSIPrefix(False)
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
         self.plot.setMouseEnabled(x=False, y=False)

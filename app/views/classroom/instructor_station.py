@@ -99,7 +99,7 @@ class InstructorStation(QDialog):
         self._show_argument_hint()
         self._lay_out()
         self._enable(False)
-        show_plain_text(self)  # names and questions come from the seats
+        show_plain_text(self)  # names and questions come from the seats and may contain HTML
         self.tiles.setFocus()
         metrics = self.fontMetrics()
         fit_on_screen(self, metrics.averageCharWidth() * STATION_WIDTH_LETTERS, metrics.height() * 40)
@@ -146,7 +146,7 @@ class InstructorStation(QDialog):
     def _make_controls(self) -> None:
         self.freeze_button, self.resume_button = _build_button(tr("&Freeze")), _build_button(tr("&Resume"))
         self.resume_button.setProperty("primary", "true")
-        self.resume_button.hide()  # the lobby starts the class
+        self.resume_button.hide()  # the first start of the class is in the lobby, not here
         self.finish, self.next_part = _build_button(tr("&End class")), _build_button(tr("Ne&xt part"))
         self.next_part.setVisible(False)
         self.next_part.clicked.connect(lambda: self._send_line("next"))
@@ -376,8 +376,8 @@ class InstructorStation(QDialog):
         if self.projector is not None:
             self.projector.show_dashboard(dashboard, tiles)
         has_begun = any(map(roster.has_started, tiles)) or dashboard.state != "frozen"
-        self.resume_button.setVisible(has_begun)  # before that, the lobby starts the class
-        if has_begun < self._has_begun:  # the next part has not started yet
+        self.resume_button.setVisible(has_begun)  # until the class has begun, it is started in the lobby
+        if has_begun < self._has_begun:  # the class is now in a part that has not started yet
             self.show_watched_seat(None)
         if has_begun != self._has_begun:
             self.side.setCurrentIndex(int(has_begun))

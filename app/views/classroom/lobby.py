@@ -212,8 +212,10 @@ class ProjectorView(QWidget):
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
-        header.setFont(theme.resize_font(self.font(), PROJECTOR_TEXT_SCALE))  # a new parent restores the font
-        show_plain_text(self)  # names come from the seats
+        header.setFont(
+            theme.resize_font(self.font(), PROJECTOR_TEXT_SCALE)
+        )  # set the font only now, because a new parent resets it
+        show_plain_text(self)  # names come from the seats and may contain HTML
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
 
     def show_title(self, title: str) -> None:

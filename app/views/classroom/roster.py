@@ -407,6 +407,6 @@ class RosterTable(TableView):
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
         self.table.update_rows([replace(tile, name=get_name(tile)) for tile in ordered])
-        # a row that is already selected must not scroll the list
+        # do not select the selected row again, because this would scroll the list
         if seat is not None and seat != self.selected_seat:
             self.selectRow(self.seats.index(seat))

@@ -80,7 +80,9 @@ class RunPane(QWidget):
         self._topology = topology
         self._history: History | None = None
         self._tick: Tick = -1
-        self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name comes from the seat
+        self.title = QLabel(
+            textFormat=Qt.TextFormat.PlainText
+        )  # the name comes from the seat and may contain HTML
         self.title.setFont(theme.resize_font(self.title.font(), 1.2, bold=True))
         self.strip = TimelineStrip()
         self.strip.time_clicked.connect(self.time_clicked)

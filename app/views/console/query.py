@@ -252,7 +252,7 @@ def _format_product(version: int) -> str:
 STATUS_FONT_SCALE: Final = 0.88
 
 CONNECTION_STATE_STYLES: Final = {
-    # state: (symbol, token of the theme, text)
+    # connection state: (symbol, name of a theme color, text)
     "ready": ("●", "ok", mark("Connected.")),
     "disconnected": ("○", "idle", mark("Not connected. Execute opens the connection.")),
     "sent": ("…", "info", mark("Sent. Waiting for the simulation to continue.")),
@@ -378,7 +378,7 @@ class QueryWindow(QWidget):
             self._state,
             self._status_values,
             self._band,
-        ):  # these texts begin with their most important part
+        ):  # these texts may be cut off, because their most important part comes first
             shrinks.setMinimumWidth(60)
         self._shrink_fonts()
 
@@ -570,7 +570,7 @@ class QueryWindow(QWidget):
             parts.pop(1 if len(parts) > 2 else 0)
         text = "   ".join(parts)
         while text and self._status_values.fontMetrics().horizontalAdvance(text) > room:
-            # if time and rows do not fit, show only the rows, or nothing; the tooltip shows all facts
+            # If time and rows do not fit, show only the rows, or nothing. The tooltip shows all values.
             text = text.partition("   ")[2]
         self._status_values.setText(text)
 

@@ -122,7 +122,7 @@ class DebriefView(QScrollArea):
         self._model, self._selected_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
-        # the curve of a good run is flat and has no information
+        # the score curve of a good run is flat and has no information, so another tab opens first
         curve = scored and not model.build_summary().passed_well
         self._tab = POINTS if model.reflection is not None else SCORE if curve else TIMELINE
         self._build()

@@ -221,7 +221,7 @@ class ValueCurve(QWidget):
                 else middle.x() - LABEL_GAP_PX - width
             )
             painter.setPen(colors.get_color(SEGMENT_STYLES[move.label][1]))
-            # stay below the label of the point of no return
+            # keep this text below the label of the point of no return
             top = max(box.top(), middle.y() - metrics.height())
             text_rect = QRectF(x, top, width, metrics.height())
             painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)

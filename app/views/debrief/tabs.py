@@ -155,7 +155,9 @@ def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
-        refused = any(is_refusal_error(int(m["number"])) for m in errors)  # the same rule as in the score
+        refused = any(
+            is_refusal_error(int(m["number"])) for m in errors
+        )  # the score counts refusals by the same rule
         outcome_label = build_muted_label(
             tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done")
         )

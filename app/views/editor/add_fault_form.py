@@ -190,7 +190,7 @@ class AddFaultForm(QFrame):
         if not wide:
             field.setMaximumWidth(field.fontMetrics().averageCharWidth() * 24)
         row = self._options if parameter is None else self._verb_row
-        row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # insert the field before the stretch
+        row.insertWidget(row.count() - 1, field, 8 if wide else 1)  # the last item of the row is a stretch
         self.fields.append((parameter, name, field))
 
     # --- adding ---------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class AddFaultForm(QFrame):
             self.message.setText(times)
             return
         try:
-            if "{" not in self.line:  # the values of a variant are known only after the seed is chosen
+            if "{" not in self.line:  # placeholders like {name} get their values only when the seed is chosen
                 parse_input_line(self.line)
         except InputError as problem:
             self.message.setText(localize(str(problem)))

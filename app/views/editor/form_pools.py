@@ -105,7 +105,7 @@ def edit_pool(pool: VariantPool, column: int, typed_text: str) -> VariantPool:
 
 def _remove_pool(text: str, pool: VariantPool) -> str:
     text = remove_value(text, pool.path)
-    for length in (2, 1):  # first remove an empty group, then an empty table of variants
+    for length in (2, 1):  # also remove the group if it is now empty, then the table of variants
         path = pool.path[:length]
         if len(path) < len(pool.path) and not read_value(text, path):
             text = remove_value(text, path)

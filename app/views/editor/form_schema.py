@@ -181,7 +181,9 @@ def parse_field(field: FormField, typed_text: str) -> object:
         value = [line.strip() for line in typed_text.splitlines() if line.strip()]
     else:
         value = _parse_scalar(field.kind, typed_text)
-    if field.validator is None or "{" in typed_text:  # values that the seed picks are only known in a run
+    if (
+        field.validator is None or "{" in typed_text
+    ):  # placeholders like {name} get their values only in a run
         return value
     try:
         field.validator.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)

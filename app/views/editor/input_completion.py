@@ -113,7 +113,7 @@ def _find_current_term(tokens: Sequence[str]) -> list[str]:
     while fact and fact[0].lower() in ("not", "("):
         del fact[0]
     while fact and fact[-1] == ")" and fact.count(")") > fact.count("("):
-        del fact[-1]  # this parenthesis closes an outer one
+        del fact[-1]  # its opening parenthesis is not part of the term
     return fact
 
 

@@ -511,7 +511,7 @@ def move_entry(text: str, entry: TimelineEntry, span: EntrySpan) -> str:
     if not isinstance(table, dict):  # the text has changed since the plan was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     if entry.kind == WINDOW_FAULT and parse_seconds(table["between"][0]) != entry.span[0]:
-        span = (span[1], span[0])  # keep a reversed window, because the checks report it
+        span = (span[1], span[0])  # keep a window that ends before it begins, because the checks report it
         old_values = (entry.span[1], entry.span[0])
     else:
         old_values = entry.span

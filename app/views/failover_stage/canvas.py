@@ -139,7 +139,7 @@ def _find_side(box: QRectF, anchor: str) -> QPointF:
 
 
 FONT_SIZES: Final = {
-    # name: height in canvas units, normal and for presentation
+    # font name: (text height in canvas units, height for presentations)
     "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
     "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
 }  # fmt: skip

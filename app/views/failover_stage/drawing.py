@@ -226,7 +226,7 @@ class StagePainter(PanelPainter):
         for indicator in card.badges:
             widths.append(compute_indicator_width(indicator, style.scene_style, chip) + 16)
         first = list(zip(card.badges, widths, strict=True))
-        # a card with space for a single row shows only the problems
+        # with space for a single row of badges, the card omits those that are "ok" if others are not
         bad = [sign_pair for sign_pair in first if sign_pair[0].color_name != "ok"]
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
@@ -362,7 +362,7 @@ class StagePainter(PanelPainter):
         tall = self.compute_line_height("bold")
         if is_beside:
             left_px = x + (count - 1) * step + radius + 24
-            # presentations omit the names, so the text is centered
+            # in a presentation, the voters' names are omitted, so the text is centered
             top = box.center().y() - tall / (2 if self.style.is_presentation else 1)
             words = QRectF(left_px, top, box.right() - left_px - 10, tall)
             self.draw_text(view.votes_text, words, "bold", color_name)

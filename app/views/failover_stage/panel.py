@@ -169,7 +169,9 @@ class PanelPainter(CanvasPainter):
         far_edge, end = self.style.is_presentation, box.bottom() - BOTTOM_MARGIN
         if view.where_to_check and not far_edge:
             end = self._compute_check_position(view)[0]
-        rows = [row for row in view.rows if row.color_name != "muted"]  # the picture shows the other rows
+        rows = [
+            row for row in view.rows if row.color_name != "muted"
+        ]  # muted rows may be omitted, because the picture shows them
         if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
         room = right - left - ROW_INDENT - 8

@@ -292,7 +292,9 @@ class FailoverStage(QWidget):
             texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_TEXTS
         for words in (texts_by_name, short_words):
             for name, text in words.items():
-                if self.buttons[name].isEnabled():  # a disabled button shows the progress of its action
+                if self.buttons[
+                    name
+                ].isEnabled():  # the text of a disabled button shows the progress of its action
                     self.buttons[name].setText(
                         tr("Pause") if name == PAUSE_OR_CONTINUE and self._running else tr(text)
                     )

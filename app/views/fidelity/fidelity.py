@@ -228,7 +228,9 @@ def _build_figure(name: str) -> StepResult:
 
 
 def _compute_failovers(cause: str, loaded: bool) -> StepResult:
-    whitepaper_failover.simulate_failovers(cause, loaded)  # fill the cache that the rows of this section use
+    whitepaper_failover.simulate_failovers(
+        cause, loaded
+    )  # the rows of the failover section read these results from the cache
     return StepResult()
 
 
@@ -466,7 +468,7 @@ class FidelityView(QWidget):
         split.setStretchFactor(1, 1)
         split.setSizes([260, 900])
         self.parts.setWordWrap(True)
-        # otherwise the text keeps the line breaks of the first width
+        # otherwise the entries would keep the line breaks of the list's first width
         self.parts.setResizeMode(QListWidget.ResizeMode.Adjust)
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)

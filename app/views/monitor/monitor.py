@@ -414,7 +414,7 @@ class MirroringMonitor(QWidget):
         if page is self.status:
             self.status.show_contents(selected_readout)
         elif isinstance(page, (WarningsPage, MonitorHistoryPage)):
-            # use the order of the drill, which does not change with the roles
+            # list the servers in the order of the drill, which does not change with the roles
             servers = list_partners(world, selected_readout.database) if selected_readout else []
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 

@@ -239,7 +239,9 @@ class ObjectExplorer(QWidget):
         if index.isValid():
             self.view.setCurrentIndex(index)
         elif self.view.currentIndex().isValid():
-            position = self.view.visualRect(self.view.currentIndex()).bottomLeft()  # a key opened the menu
+            position = self.view.visualRect(
+                self.view.currentIndex()
+            ).bottomLeft()  # a key opened the menu, so it appears at the current row
         if self.current_node is not None:
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -299,7 +299,9 @@ def format_age(tick: int, now_tick: int) -> str:
     """Format a time and its age, for example `0:41, 2:05 ago`."""
     time = formatting.format_run_time(tick / TICKS_PER_S)
     age_s = max(0, now_tick - tick) / TICKS_PER_S
-    age = formatting.format_seconds(age_s, 0).replace(" ", "\u00a0")  # keep the age on one line
+    age = formatting.format_seconds(age_s, 0).replace(
+        " ", "\u00a0"
+    )  # non-breaking spaces keep the age on one line
     return (
         tr("{at}, just now").format(at=time)
         if age_s < 1.0

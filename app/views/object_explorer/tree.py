@@ -40,7 +40,7 @@ ICON_NAMES: Final = {
 
 _ICON_SIZES_PX: Final = (16, 20, 24, 32, 48)
 _SHAPE_BY_COLOR_NAME: Final = {
-    # tone -> outline in a unit square; the shapes are distinguishable without color
+    # color name: outline in a unit square; the shapes are distinguishable without color
     "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # triangle: running
     "bad": ((0.05, 0.05), (0.95, 0.05), (0.95, 0.95), (0.05, 0.95)),  # square: stopped
     "warn": ((0.5, 0.0), (1.0, 0.95), (0.0, 0.95)),  # triangle pointing up: warning

@@ -258,7 +258,9 @@ class LinkPlanner(QWidget):
         if not self.isVisible():
             self._stale = True
             return
-        if not self.curves_timer.isActive():  # update the curves during a drag, not only at its end
+        if (
+            not self.curves_timer.isActive()
+        ):  # do not restart a running timer, so that the curves also change during a drag
             self.curves_timer.start()
         self.findings_timer.start()
 

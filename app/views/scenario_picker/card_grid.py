@@ -178,7 +178,7 @@ class _CardDelegate(QStyledItemDelegate):
         look = get_cell_style(option)
         colors = theme.get_theme_tokens(
             QApplication.palette()
-        )  # the grid itself has a transparent background
+        )  # use the application's palette, because the grid has a transparent background
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
         recommended = card.name == self._grid.recommended

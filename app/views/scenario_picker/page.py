@@ -345,7 +345,9 @@ class StartPageView(QWidget):
 
     def _search(self, text: str) -> None:
         for part in (self.top, self._paths_title, self._passed, self.paths):
-            part.setHidden(bool(text))  # the matches then have the same position for each search
+            part.setHidden(
+                bool(text)
+            )  # without these parts, the matches have the same position for each search
         self._filters.set_filters(self._add_search(text))
         self._follow.start()
 
@@ -357,7 +359,8 @@ class StartPageView(QWidget):
 
     def _show_drills(self) -> None:
         filters = self.filters
-        # the Clear button also removed the search text from the filters
+        # The Clear button removed the search text from the filters, but not from the search field. Restore
+        # it.
         if filters.search != self.search.text():
             filters = self._filters.filters = self._add_search(self.search.text())
         cards = filter_cards(self._cards, filters)

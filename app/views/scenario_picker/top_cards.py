@@ -71,7 +71,9 @@ class TopCard(QFrame):
         self.more = QPushButton(tr("More"))
         self.more.hide()
         for label in (self.heading, self.facts, self.title, self.text, self.reason):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+            label.setTextFormat(
+                Qt.TextFormat.PlainText
+            )  # a scenario may come from a stranger and contain HTML
         for label in (self.title, self.text, self.reason):
             label.setWordWrap(True)
         for label in (self.facts, self.reason):

@@ -94,7 +94,9 @@ def compute_card_centers(
         depth = rise * max(index * (last - index) for index in range(last))
     aside = gap * COMPACT_CARD_GAP_SHARE if head else gap
     places |= _place_row(witnesses, -drops[0], aside)
-    if arc and head and len(clients) <= 2:  # below the outer partners, which are higher up in an arc
+    if (
+        arc and head and len(clients) <= 2
+    ):  # applications are below the outer partners, which are higher than the arc's middle
         return places | {name: (outer[-index], drops[1]) for index, (name, _) in enumerate(clients)}
     return places | _place_row(clients, drops[1] + depth, aside)
 

@@ -107,7 +107,7 @@ class LinkItem(QGraphicsItem):
         middle = line.center() - center
         projection = QPointF.dotProduct(outward, middle)
         through_middle = abs(projection) <= 2.0 * self.style.unit
-        # of a line through the center, the text is above the line
+        # if the line passes through the center, the text is above the line
         if outward.y() > 0.0 if through_middle else projection < 0.0:
             outward = -outward
         self._outward = outward
@@ -156,7 +156,7 @@ class LinkItem(QGraphicsItem):
         path = QPainterPath(self._line.p1())
         path.lineTo(self._line.p2())
         stroker = QPainterPathStroker()
-        stroker.setWidth(14.0)  # wide enough to be clicked
+        stroker.setWidth(14.0)  # the clickable area is wider than the drawn line
         shape = stroker.createStroke(path)
         shape.addRect(self._compute_label_box())
         return shape
@@ -232,7 +232,7 @@ class LinkItem(QGraphicsItem):
                 for outward in sides
                 for share in LABEL_POSITIONS
             ]
-            # next to the middle of the link, on either side
+            # the first candidate on each side of the link is next to its middle
             nearest = (
                 candidates[0],
                 candidates[len(LABEL_POSITIONS)],
@@ -269,8 +269,8 @@ class LinkItem(QGraphicsItem):
         margin = style.unit * (0.7 if self.display.status.color_name in ("ok", "idle") else 0.9)
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
-        # Place the nearest corner, or the middle of the nearest side, next to the line, so that no card hides
-        # text.
+        # Move the text so that its nearest corner, or the middle of its nearest side, is next to the line.
+        # Then no card hides the text.
         box.moveCenter(
             corner + QPointF(_compute_sign(outward.x()) * width, _compute_sign(outward.y()) * height) / 2.0
         )

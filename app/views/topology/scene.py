@@ -192,7 +192,8 @@ class TopologyScene(QGraphicsScene):
             )
         shares = [card for card in cards_by_kind["witness"] if self.nodes[card[0]].display.kind == "share"]
         other_cards = [card for card in cards_by_kind["witness"] if card not in shares]
-        # from the middle, links reach most nodes of the row without passing behind another node
+        # Place the shares in the middle of the row. From there, their links reach most nodes without passing
+        # behind another node.
         middle = len(other_cards) // 2
         cards_by_kind["witness"] = [*other_cards[:middle], *shares, *other_cards[middle:]]
         gap = CARD_GAP_UNITS[self._style.narrow] * self._style.unit

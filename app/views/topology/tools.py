@@ -115,7 +115,7 @@ class CanvasTools(QFrame):
 
     def __init__(self, parent: QWidget, actions: dict[str, QAction], fill: Callable[[QMenu], None]) -> None:
         super().__init__(parent)
-        self.setAutoFillBackground(True)  # the toolbar may cover a card
+        self.setAutoFillBackground(True)  # the toolbar is opaque, because it may cover a card
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
@@ -150,7 +150,7 @@ class CanvasTools(QFrame):
     def show_theme(self) -> None:
         """Update icons and sizes for the current theme."""
         colors = theme.get_theme_tokens(self.palette())
-        # the font of this widget may not be updated yet
+        # use the application's font, because this widget's font may not be updated yet
         icon_px = round(QFontMetrics(QApplication.font()).height() * 1.05)
         for name, action in self._actions.items():
             action.setIcon(theme.load_icon(_ACTION_ICONS[name], colors))

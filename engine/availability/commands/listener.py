@@ -101,7 +101,8 @@ def _check_address(value: Sequence[str]) -> None:
     invalid_address = address
     try:
         if ":" in address:
-            # the documentation shows an IPv6 address in which :: replaces no group of digits
+            # accept a superfluous :: in an address with eight groups, because the documentation shows such an
+            # address
             ipaddress.IPv6Address(address.replace("::", ":") if address.count(":") == 8 else address)
             return
         ipaddress.IPv4Address(address)

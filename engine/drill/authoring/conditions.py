@@ -455,7 +455,7 @@ def _join_parts(
             return ConditionResult(deciding_result)
         answers = [part(context) for part in timed_queries]
         deciding = [result for result in answers if result.holds == deciding_result]
-        if deciding:  # the whole result stays valid as long as the result of one deciding part does
+        if deciding:  # one deciding part is enough, so the one that stays valid longest counts
             return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.thresholds)))
         until_tick = min(result.valid_until_tick for result in answers)
         return ConditionResult(

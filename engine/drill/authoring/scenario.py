@@ -185,13 +185,13 @@ def _check_valid_parts(
         try:
             scenario = Scenario.model_validate(sound)
         except ValidationError:
-            continue  # the omitted key is required
+            continue  # the scenario needs a removed key, so try the next way to remove
         shifted = _IndexShiftingCollector(collector, removed_paths)
         check_references(scenario, shifted)
         ignored = tuple(
             dict.fromkeys(part for key in removed_paths for part in DEPENDENT_TABLES.get(key, ()))
         )
-        # the finder has reported these tables already
+        # the tables of the invalid keys already have a reported problem
         parents = {format_path(path[:-1]) for path, _ in paths}
         collector.problems += [
             problem

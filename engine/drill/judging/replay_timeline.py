@@ -213,7 +213,7 @@ def record_all_lanes(drill: Drill) -> CooperativeTask[dict[str, DatabaseLanes]]:
                 watched[loss.database].record_estimate(replay.world, loss)
         if (
             inputs and inputs[-1].tick <= tick
-        ):  # an input may end the session in the tick in which the loss is detected
+        ):  # record before the inputs, because one may end the session in this tick
             for name in sorted(watched):
                 watched[name].record_preconditions(replay.world, name)
         while inputs and inputs[-1].tick <= tick and not replay.finished:

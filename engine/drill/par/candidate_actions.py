@@ -144,7 +144,7 @@ def _list_repair_lines(world: World) -> Iterator[str]:
             kind in names for kind in verb.kinds
         ):
             continue
-        # an instance may soon run on another computer
+        # offer all computers, because an instance may soon run on another one
         first = [list(world.computers)] if verb.applies_to_computer else []
         for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
             is_present = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies

@@ -119,7 +119,9 @@ class CertificateBuilder:
             if self._is_out_of_time and self.fair.has_played_initial_plans:
                 break
         self.now = self.clairvoyant
-        self._is_out_of_time = self._has_full_score()  # no plan can score more
+        self._is_out_of_time = (
+            self._has_full_score()
+        )  # with a full score, no plan can be better, so the search stops
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.run_steps(known_plans, narrower_search=self.fair):
             if self._is_out_of_time and self.clairvoyant.has_played_initial_plans:
@@ -186,8 +188,8 @@ class CertificateBuilder:
         assert par is not None
         chances = [plan.actions for plan in self.fair.plans if plan.has_reached_goals and plan.actions]
         known_plans = [plan.actions for plan in (par, shortest) if plan is not None]
-        # the earlier last chance may come from a search that began during a run, so it need not be among the
-        # fair plans
+        # The last chance of the earlier certificate may come from a search that began during a run. It need
+        # not be among the fair plans.
         last_lines = None if self._earlier is None else self._earlier.get("last_chance")
         earlier_inputs = _parse_inputs(last_lines or ())
         if earlier_inputs and all(

@@ -50,7 +50,7 @@ def find_alternative_variants(scenario: Scenario, seed: int) -> list[Scenario]:
             if _has_equal_parts(own_variant, other_scenario, VISIBLE_SCENARIO_PARTS) and not _has_equal_parts(
                 own_variant, other_scenario, HIDDEN_SCENARIO_PARTS
             ):
-                # without the pools, a seed cannot pick other values
+                # remove the pools of the variants, so that a seed cannot pick other values
                 alternatives.append(other_scenario.model_copy(update={"variants": {}}))
     return alternatives
 

@@ -155,7 +155,8 @@ def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
     own_plan = best.plan[: best.shared_input_count]
     first = next(iter(best.plan[best.shared_input_count :]), None)
     due_tick = best.tick if first is None or best.line != WAITING else first.tick
-    # one tick after the start, so that an action at the start is kept; earlier if a person needs more time
+    # The retry starts one tick after the segment's start, so that an action at that start is kept. It starts
+    # earlier if a person needs more time.
     return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
 
 
@@ -434,7 +435,8 @@ def _propagate_backward(
     for index in range(len(better_rollouts) - 2, -1, -1):
         moment, next_rollout = positions[index], better_rollouts[index + 1]
         if moment.line == WAITING and better_rollouts[index].score < next_rollout.score:
-            # to wait as the run did is also a continuation
+            # Waiting, as the run did, leads to the next position. Its better continuation is therefore also
+            # possible from here.
             better_rollouts[index] = replace(next_rollout, action_count=len(moment.run.journal))
         elif better_rollouts[index].score < next_rollout.score:
             better_rollouts[index] = yield from _try_return(moment, better_rollouts[index], next_rollout)

@@ -200,7 +200,7 @@ def encode_part(part: object) -> bytes:
     except (
         OverflowError,
         UnicodeEncodeError,
-    ):  # a SID has more than 64 bits, and a name may contain a lone surrogate
+    ):  # the encoder rejects a SID (more than 64 bits) and a name with a lone surrogate
         return repr(part).encode()
 
 

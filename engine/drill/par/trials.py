@@ -389,7 +389,7 @@ def count_met_goal_parts(drill: SearchDrill) -> int:
     """Return the number of parts of goals that are met. The operator `and` separates parts."""
     facts, held_parts = ConditionContext(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
-        drill.is_condition_met(goal.when)  # parses the condition, if necessary
+        drill.is_condition_met(goal.when)  # this call parses the condition, so that `_conditions` contains it
         held_parts += len([part for part in drill._conditions[goal.when].operand_tests if part(facts)])
     return held_parts
 

@@ -214,7 +214,9 @@ class Drill(ConditionPoller):
 
     def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_input_line(inject.do.strip(), tick)
-        if item.verb == "sql":  # a separate query window, so that the batch does not count as the trainee's
+        if (
+            item.verb == "sql"
+        ):  # the event gets its own query window, so its batch does not count as the trainee's
             item = replace(
                 item,
                 args=(
@@ -282,9 +284,7 @@ class Drill(ConditionPoller):
             item = heapq.heappop(self._waiting)[2]
             if item.verb not in MESSAGE_HANDLERS:  # messages between roles are not hidden events
                 self.story_ticks.append(self.world.tick)
-            with suppress(
-                InputError
-            ):  # the timeline may contain a message that does not fit the calls so far
+            with suppress(InputError):  # a message of the timeline may not fit the team's calls so far
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 

@@ -85,8 +85,9 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
 
 # --- hiding of the true state in exams ----------------------------------------------------------------------
 
-# In an exam, information comes only from servers, the brief and the trainee's own actions. Only this section
-# enforces this rule. Every part of the program that shows the true state must call it first.
+# In an exam, information comes only from servers, the brief and the trainee's own actions. Only the functions
+# of this section enforce this rule. Every part of the program that shows the true state must call one of them
+# first.
 
 TRUTH_REFUSAL: Final = build_message(
     "during an exam you get information only from the servers: query them, or let time pass"

@@ -343,7 +343,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     startup.log_clean_startups(world)
     streams.warm_start(world)
     simulator.start_timers(world)
-    simulator.advance_world(world, 0)  # events of the construction are not reported
+    simulator.advance_world(world, 0)  # do not report the events of the construction
     return world
 
 

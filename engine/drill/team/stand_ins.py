@@ -175,7 +175,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             continue
         if item.by not in role_keys:
             if item.verb in MESSAGE_HANDLERS:
-                continue  # do not wait for the messages of roles with a person
+                continue  # do not wait for the messages of roles that a person plays
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
             continue

@@ -62,7 +62,7 @@ class EventTables:
     def get_fields_index(self, event: Event) -> int:
         """Return the index of the fields of *event*, which are added if necessary."""
         data = compress_results(event)
-        # the values themselves are no key: 1, 1.0 and True are equal, but their JSON differs
+        # The values cannot be the key: 1, 1.0 and True are equal, but their JSON differs.
         key: object = (
             hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG_EVENT_KINDS else repr(data)
         )

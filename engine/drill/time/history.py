@@ -130,7 +130,7 @@ class History:
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
         if (
             len(self._snapshots) >= snapshot_limit
-        ):  # in a long run, snapshots are far apart and share little data
+        ):  # pack in a long run, where snapshots are far apart and share little data
             self._snapshots[-1].pack(drill)
         self._snapshots.append(drill)
         while len(self._snapshots) > snapshot_limit:

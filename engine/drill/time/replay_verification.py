@@ -97,7 +97,7 @@ def find_divergence_in_slices(drill: Drill, report: Report) -> CooperativeTask[R
     """Run `find_divergence` in slices."""
     recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare_states(drill, recorded)
-    if report.get("cut_off"):  # such a report has no other data to compare
+    if report.get("cut_off"):  # a report that was cut off has no other data to compare
         return difference or _compare_end(drill, report)
     event = yield from _find_first_event(report["events"], drill)
     if difference is None and event:
@@ -120,7 +120,9 @@ def _replay_journal(
     if problems:
         raise InputError(join_messages("; ", problems))
     drill = Drill(scenario, seed, mode)
-    play_inputs(drill, inputs, lambda item, problem: None)  # a replay that has diverged may refuse an input
+    play_inputs(
+        drill, inputs, lambda item, problem: None
+    )  # ignore refused inputs, because a replay that has diverged may refuse one
     drill.advance_to(tick)
     return drill
 

@@ -234,7 +234,8 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         for name, packed in zip(FLOW_ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
-        # T-SQL can read the ERRORLOG: lines from before the run, then lines of the events
+        # Rebuild the ERRORLOG, which T-SQL can read: first the lines from before the run, then the lines of
+        # the events.
         errorlogs = dict(drill.errorlog_before)
         for server in drill.world.instances:
             indexes = drill.events.find_indices(("errorlog",), server)[-ERROR_LOG_LINES_MAX:]

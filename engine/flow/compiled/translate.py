@@ -415,7 +415,9 @@ class _FunctionTranslation:
 
         Reject the expression if their order matters: C evaluates operands in any order, Python from left to right.
         """
-        if isinstance(node, ast.BoolOp | ast.IfExp):  # C and Python evaluate their operands in the same order
+        if isinstance(
+            node, ast.BoolOp | ast.IfExp
+        ):  # C and Python evaluate the operands of these operators in the same order
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
                 more_calls, more_reads = self._check_evaluation_order(part)

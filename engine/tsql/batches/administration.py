@@ -181,7 +181,9 @@ def _alter_event_session(machine: ExecutionMachine, statement: s.AlterEventSessi
     if running == (statement.value == "START"):
         raise SqlError(25705 if running else 25704)
     started = {session for session in server.sessions_started if session != name}
-    if not running and name not in server.sessions_stopped:  # without a replica, the session has never run
+    if (
+        not running and name not in server.sessions_stopped
+    ):  # never run before: AlwaysOn_health on a server without a replica
         started |= {name}
     stopped_sessions = {session for session in server.sessions_stopped if session != name} | (
         {name} if running else set()

@@ -200,7 +200,7 @@ def _execute_select(machine: ExecutionMachine, plan: QueryPlan) -> None:
         return
     shown_rows = rows if machine.insert_exec_target else plan.format_rows(rows)
     machine.add_result(columns, shown_rows, plan.kinds, plan.nullable)
-    if not machine.insert_exec_target:  # INSERT … EXEC reports the number of inserted rows
+    if not machine.insert_exec_target:  # INSERT … EXEC itself reports the number of inserted rows
         machine.append_row_count(len(rows))
 
 
@@ -257,7 +257,7 @@ def _execute_insert(machine: ExecutionMachine, plan: QueryPlan) -> None:
         rows = _fill_defaults(machine, plan, takers, rows)
     if (
         not (plan.defaults or plan.columns or rows) and plan.outputs
-    ):  # without rows, the number of columns is unknown
+    ):  # no row shows the number of values; check the result columns of the query
         tables.find_insert_positions(
             sources.require_changeable_table(machine, plan.target), len(plan.outputs)
         )
@@ -488,7 +488,7 @@ def insert_captured_rows(machine: ExecutionMachine, target: str, rows: list[Row]
 
 
 def _insert_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
-    # the text does not contain the rows, so that the number of values is checked here
+    # The planned statement does not contain the rows. Therefore, this function checks the number of values.
     """Insert the rows that a procedure has returned into the target table of INSERT … EXEC."""
     has_column_list = target.rstrip().endswith(")")
     plan = plan_statement(

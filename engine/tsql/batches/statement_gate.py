@@ -239,7 +239,9 @@ def is_database_in_use(context: StatementContext, database: str, ignore_own_sess
     name = database.lower()
     windows = [session for _, session in context.list_sessions() if session.spid != context.session.spid]
     if not ignore_own_session:
-        windows.append(context.session)  # use the current session, because USE may have left the database
+        windows.append(
+            context.session
+        )  # add this session in its current state, because USE may have left the database
     if any(window.server == context.session.server and window.database.lower() == name for window in windows):
         return True
     application_connections = connections.list_connections(context.world, context.session.server)

@@ -247,7 +247,9 @@ def _write_commit(machine: ExecutionMachine) -> None:
         for key, new_edit in edits.items()
     )
     machine.change_session(committing=waits)
-    if not machine.session.spid:  # a session of a linked server, for which the caller cannot wait
+    if (
+        not machine.session.spid
+    ):  # no session ID: a session of a linked server, for which the caller cannot wait
         _finish_transaction(machine)
     else:
         wait_for_log(machine)

@@ -447,7 +447,7 @@ def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile
     last = int(end_kb * 1024) // VLF_BYTES
     first = max(last - count + 1, int(max(0.0, end_kb - reading.log_used_kb) * 1024) // VLF_BYTES)
     for index in range(count):
-        number = last - (last - index) % count  # the *count* files are reused in turn
+        number = last - (last - index) % count  # SQL Server reuses the *count* virtual log files in turn
         used = number >= 0
         status = 2 if used and number >= first else 0
         parity = (128 if number // count % 2 else 64) if used else 0

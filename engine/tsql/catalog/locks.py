@@ -73,7 +73,7 @@ def _build_object_resource(context: StatementContext, object_key: ObjectKey) -> 
     number = context.find_database_id(object_key[1]) or 0
     if locks.is_application_resource(object_key):
         return _build_application_resource(context, object_key)
-    if not object_key[2]:  # an empty name means the whole database, for which ALTER DATABASE waits
+    if not object_key[2]:  # no object name: a lock on the whole database, for which ALTER DATABASE waits
         return LockResource("DATABASE", number, "", 0)
     return LockResource("OBJECT", number, "", objects.compute_object_id(object_key[2]))
 

@@ -204,5 +204,5 @@ def _list_candidates(database: str, schema: str, name: str) -> Iterable[str]:
         yield f"{schema}.{name}"
     if schema in ("dbo", ""):
         yield f"{database}.dbo.{name}"
-        if name.startswith("sys"):  # the views of SQL Server 2000 can be used without a schema
+        if name.startswith("sys"):  # the compatibility views of SQL Server 2000 can be used without a schema
             yield f"sys.{name}"

@@ -100,7 +100,7 @@ def _start_submission(world: World, name: str, text: str) -> None:
         _finish_submission(world, name, replace(world.batches[name], messages=(message,)))
         return
     session: Window = world.sessions[name]
-    # A client program has already processed GO and $(name).
+    # For a remote session, the client program has already processed GO and $(name).
     full_text = (script.ScriptBatch(text),) if session.remote else None
     world.batches[name] = Submission(id=number, text=text, steps=full_text, started_tick=world.tick)
     _run_submission(world, name)
@@ -174,7 +174,7 @@ def _run_submission(world: World, name: str) -> None:
     try:
         _run_steps(world, name, run, meter)
     finally:
-        if not remote:  # the new submission of a program does not count (compute_work_allowance)
+        if not remote:  # a program's new submission has its own allowance (compute_work_allowance)
             work.record_work(world, meter.spent, booked)
     remaining_run: Submission | None = world.batches.get(name)
     if remaining_run is not None and remaining_run.id == run.id:
@@ -336,7 +336,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: WorkMeter) -> tu
         )
         return run, False
     if session is not window.session:
-        # Store the session now, so that the views show it.
+        # Store the session now, so that the catalog views show it.
         world.sessions[name] = replace(window, session=session)
         if not window.server:
             clients.count_listener_login(

@@ -122,7 +122,7 @@ class _Compiler(DefinitionReader):
         self.in_module = in_module
         yield from self.skip_semicolons()
         first_token = self.token
-        # an older server reads a name
+        # An older server reads the keyword of a newer statement as a name.
         is_new_statement = STATEMENT_FIRST_VERSIONS.get(first_token.upper, 0) > self.version
         has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (is_new_statement or first_token.upper not in STATEMENT_WORDS)
@@ -223,7 +223,9 @@ class _Compiler(DefinitionReader):
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.position], self.token)
         has_old_syntax = isinstance(statement, s.RaiserrorStatement) and statement.number is not None
-        if has_old_syntax and self.version >= 2012:  # [DOC: discontinued Database Engine functionality]
+        if (
+            has_old_syntax and self.version >= 2012
+        ):  # SQL Server 2012 removed this RAISERROR [DOC: discontinued Database Engine functionality]
             raise build_unexpected_token_error(self.tokens[first + 1])
         if isinstance(statement, s.PermissionStatement):
             permissions.check_permission_names(statement.permissions, line)
@@ -250,7 +252,7 @@ class _Compiler(DefinitionReader):
             self.parse_execute()
             action = self.actions[-1]
             assert isinstance(action, StatementInstruction)
-            # other statements are not simulated
+            # INSERT … EXEC is simulated only for procedures and dynamic SQL.
             if isinstance(action.statement, s.ExecuteProcedureStatement | s.ExecuteDynamicSqlStatement):
                 self.actions[-1] = StatementInstruction(s.InsertExecStatement(target, action.statement))
             return 0
@@ -462,7 +464,7 @@ class _Compiler(DefinitionReader):
         if not tokens or tokens[0].kind != "word":
             raise self.build_error()
         switch = next((index for index, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
-        if switch is not None:  # DELETE after SET … ON begins a statement
+        if switch is not None:  # the clause ends at ON or OFF; a DELETE after it begins a new statement
             self.position = first + switch + 1
             tokens = tokens[: switch + 1]
         elif tokens[0].upper in SWITCH_OPTIONS or tokens[0].upper == "IDENTITY_INSERT":

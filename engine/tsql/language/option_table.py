@@ -232,7 +232,7 @@ def parse_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
         else:
             parts[-1].append(word)
     if len(parts) % 2 or not all(parts):
-        return ((")", ""),)  # no property has this name, so the statement fails
+        return ((")", ""),)  # no property is named ")", so the statement fails
     return tuple(
         (name[0].upper(), " ".join(value)) for name, value in zip(parts[::2], parts[1::2], strict=True)
     )

@@ -115,7 +115,9 @@ def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureSt
         if SYSTEM_PROCEDURES[plain_part] == "msdb" != (database or machine.session.database).lower():
             raise SqlError(2812, name)
         database = machine.context.open_database(database) if database else machine.session.database
-        if procedure_definition.run is _run_for_each_database:  # its commands run after this call
+        if (
+            procedure_definition.run is _run_for_each_database
+        ):  # sp_MSforeachdb: its commands run after this call, so no change of database here
             call = _run_system_procedure(machine, plain_part, procedure_definition, statement, database)
         else:
             with _change_database(machine, database):

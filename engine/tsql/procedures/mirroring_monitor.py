@@ -109,7 +109,7 @@ def _show_alerts(call: ProcedureCall) -> None:
     _require_msdb(call)
     number = None if call.get_argument("@alert_id") is None else call.get_number("@alert_id")
     alerts = monitor.list_alerts(call.world, call.server, call.get_text("@database_name"), number)
-    # without an alert id, the result excludes the retention period
+    # Without an alert ID, the result has no row for the retention period.
     numbers = monitor.ALERT_MESSAGES if number is None else (number,)
     rows = [
         _build_alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)

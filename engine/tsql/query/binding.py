@@ -506,7 +506,8 @@ class QueryBinder(GroupingBinder):
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_terms: set[int | str]
     ) -> None:
         """Raise 169 for a repeated ORDER BY term, 209 for a name of two different result columns."""
-        # Two result columns with the same value are different terms, as in the queries of TypeORM.
+        # Two result columns with the same value count as different ORDER BY terms. TypeORM sends such
+        # queries.
         starred = ("", "") in projections
         term: int | str = ""
         if isinstance(node, exp.Literal) and node.is_int and not starred:

@@ -185,7 +185,9 @@ class _CostModelBuilder:
             table = self._get_table_name(node)
         elif isinstance(node, exp.Subquery):
             query = self.read_query(node.this)
-        conditions = [*tests, *common] if outer else tests  # WHERE also filters rows without a match
+        conditions = (
+            [*tests, *common] if outer else tests
+        )  # after an outer join, WHERE also filters rows without a match
         bounds = tuple(_iterate_bounds(conditions, source_names[-1], len(tables) == 1)) if table else ()
         return CostSource(table, query, tuple(equal), tuple(fixed), bounds, outer)
 

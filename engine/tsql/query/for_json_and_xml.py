@@ -67,7 +67,7 @@ def store_column_types(select: exp.Select, columns: Columns | None, space: Selec
             try:
                 source_found = resolve_column(space, qualifiers, value.name).source
             except SqlError:
-                source_found = None  # bind.py reports the error
+                source_found = None  # binding.py reports the error
             source = source_found.name if source_found is not None and source_found in space.sources else ""
         projection.meta[COLUMN_TYPE_KEY] = (kind, source, _is_fragment(value))
     return (Column(JSON_COLUMN, make_nvarchar(UNLIMITED_LENGTH)),)

@@ -205,7 +205,9 @@ def _copy_for_grouping_set(
     new_select = select.copy()
     set_columns = {_write_canonical_text(column) for column in grouping_set}
     expressions = [_adapt_to_grouping_set(value.copy(), everything, set_columns) for value in values]
-    row_count = exp.alias_(exp.Count(this=exp.Star()), "n")  # the empty grouping set returns one row
+    row_count = exp.alias_(
+        exp.Count(this=exp.Star()), "n"
+    )  # COUNT(*), so that the empty grouping set returns one row
     new_select.set(
         "expressions",
         [*(exp.alias_(value, f"c{index}") for index, value in enumerate(expressions)), row_count],
@@ -357,7 +359,7 @@ class GroupingBinder:
             parts = [self.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
             column = resolve_column(self.space, [part for part in parts if part], node.name)
         except SqlError:
-            return []  # type inference reports it
+            return []  # type inference reports the error
         if column.source is None or column.space is not self.space:
             return []
         return [SqlError(number, column.source.display_name, node.name)]

@@ -266,7 +266,9 @@ def _estimate_sources_cost(
         matches = min(
             (_count_matches(source, equality, size, sizes) for equality in source.equalities), default=size
         )
-        rows_read += rows * matches + (size if source.equalities else 0)  # SQLite indexes all rows first
+        rows_read += rows * matches + (
+            size if source.equalities else 0
+        )  # SQLite first builds an index over all rows
         matches = min(
             (_get_highest_frequency(source, column, size, sizes) for column in source.fixed_columns),
             default=matches,

@@ -76,7 +76,7 @@ def rewrite_in_steps(
             continue
         new = rewrite(node, query)
         if new is not node:
-            has_derived_tables |= isinstance(new, exp.Query)  # FOR XML adds an outer query
+            has_derived_tables |= isinstance(new, exp.Query)  # the rewrite of FOR XML adds an outer query
             if node is tree:
                 tree = new
             else:

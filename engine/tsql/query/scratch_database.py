@@ -268,7 +268,7 @@ class ScratchDatabase:
         self, plan: QueryPlan, values: Callable[[str], Scalar]
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _get_value(name, values) for number, name in enumerate(plan.variables)}
-        # Drop only the tables that were created here; sqlite_master always exists.
+        # Only the tables in this list are dropped at the end. sqlite_master always exists.
         filled: list[str] = []
         sizes, rows = TableStatistics(parameters), list[tuple[Scalar, ...]]()
         try:

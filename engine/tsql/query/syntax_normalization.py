@@ -304,7 +304,7 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
     for token in tokens[start:end]:
         level += token.is_operator("(") - token.is_operator(")")
         levels.append(level)
-    # the type follows the last AS
+    # The dictionary keeps the last AS of the call, and the type follows it.
     words = {
         token.upper: start + index for index, token in enumerate(tokens[start:end]) if levels[index] == 1
     }
@@ -343,7 +343,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
             output += text[copied : token.start] + replaced[index]
             copied = token.end
             continue
-        if token.upper == "REAL" and tokens[index + 1].is_operator(")", ","):  # sqlglot treats it as float
+        if token.upper == "REAL" and tokens[index + 1].is_operator(")", ","):  # sqlglot treats REAL as float
             output += text[copied : token.start] + "float(24)"
             copied = token.end
         if (

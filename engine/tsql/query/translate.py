@@ -493,7 +493,9 @@ def _resolve_row_number(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise UnsimulatedFeatureError("UPDATE or DELETE through a query of more than one table")
     with_clause = query.parent.parent if query.parent is not None else None
-    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # not @t or #t
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get(
+        "temporary"
+    )  # a table name, not @t or #t
     if (
         named
         and isinstance(with_clause, exp.With)

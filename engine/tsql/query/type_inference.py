@@ -83,7 +83,8 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
     try:
         column_match = resolve_column(binder.space, parts, binder.get_name(node.this))
         if not parts and column_match.source is not None and node.find_ancestor(exp.Lateral) is not None:
-            # apply.py moves the tables of an applied query to the outer query
+            # apply_rewriting.py moves the tables of an applied query to the outer query, so the column needs
+            # a table name.
             node.set("table", exp.to_identifier(column_match.source.name, quoted=True))
         return column_match.kind
     except SqlError as problem:
@@ -272,7 +273,10 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
     pattern = node.args["expression"]
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
-        for operand in ("this", "expression"):  # trailing blanks of Unicode texts are significant
+        for operand in (
+            "this",
+            "expression",
+        ):  # an end character keeps trailing blanks, which are significant in Unicode texts
             value = exp.Paren(this=node.args[operand])
             node.set(operand, exp.DPipe(this=value, expression=exp.Literal.string(PATTERN_END_CHARACTER)))
     return BIT

@@ -125,8 +125,10 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
     if not to_text(pattern):
         return to_text(text)
     replacement_text = to_text(replacement)
-    count_max = VALUE_CHARACTERS_MAX // max(1, len(replacement_text)) + 1  # more would exceed the text limit
-    # a template, because re.sub would call a function for each match
+    count_max = (
+        VALUE_CHARACTERS_MAX // max(1, len(replacement_text)) + 1
+    )  # more replacements would exceed the text limit
+    # Pass a template string, because re.sub would call a function for each match.
     template = replacement_text.replace("\\", r"\\")
     return check_text_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=count_max, flags=re.IGNORECASE)

@@ -244,7 +244,9 @@ def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *,
         quantized = number.quantize(Decimal(1).scaleb(-kind.scale), rounding, WIDE_DECIMAL_CONTEXT)
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
-    if quantized.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
+    if quantized.copy_abs() >= Decimal(1).scaleb(
+        kind.precision - kind.scale
+    ):  # copy_abs(), because abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
     return types.store_number(quantized, kind)
 
@@ -405,7 +407,9 @@ def _to_char(
         raise SqlError(8170)
     if target.name not in ("char", "nchar"):
         return text[:size]
-    is_money = source is not None and source.name in MONEYS  # sp_WhoIsActive cuts the cents off the right end
+    is_money = (
+        source is not None and source.name in MONEYS
+    )  # money is right-aligned: sp_WhoIsActive cuts the cents off the right end
     return text.rjust(size) if is_money else text[:size].ljust(size)
 
 
