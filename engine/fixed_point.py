@@ -55,8 +55,9 @@ _SINE_SERIES: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in 
 def log(x: float) -> float | None:
     """Return the natural logarithm of *x*; None if the rounding is not certain.
 
-    *x*: at least 1 / LOG_MAX. The result is the logarithm of the middle of a 128th of an octave, plus a
-    series for the inverse hyperbolic tangent.
+    *x*: at least 1 / LOG_MAX. Each octave has 128 parts. The result is the logarithm of the middle of the
+    part
+    that contains *x*, plus the series of the inverse hyperbolic tangent for the rest.
     """
     share, exponent = math.frexp(x)
     whole_part = int(share * LOG_MAX)  # all 53 bits of the mantissa

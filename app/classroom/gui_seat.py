@@ -118,9 +118,10 @@ class GuiSeat:
         return self._history, inputs, tick
 
     def _answer_missed_instructions(self, welcome: SeatWelcome, tick: Tick) -> None:
-        """Log an answer to each instruction of *welcome* that is due at *tick* or later.
+        """Log an answer to each unanswered instruction of *welcome* that is due at *tick* or later.
 
-        The run skips this time. Each answer is logged at the time of its instruction.
+        The run continues at the time of the class, without playing the time since *tick*. Each answer has the
+        time of its instruction.
         """
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:

@@ -128,11 +128,10 @@ class ReplayVerifier:
     async def _count_crash(
         self, number: int, entries: Sequence[LogEntry], was_alone: bool
     ) -> LogVerdict | None:
-        """Count a crash of a worker during the replay of a seat.
+        """Record a crash of a worker during the replay of a seat.
 
-        Return a verdict if the run is abandoned, otherwise None.
-
-        *was_alone*: True if the worker replayed no other seat. Other crashes do not count.
+        Only a crash while the worker replayed no other seat (*was_alone*) counts against the seat. After
+        CRASHES_MAX such crashes, return the verdict that the run cannot be replayed; otherwise return None.
         """
         self._crashes[number] = self._crashes.get(number, 0) + was_alone
         if self._crashes[number] < CRASHES_MAX:

@@ -39,11 +39,10 @@ In half of the shipped drills, one of these plans succeeds, so that the point mo
 
 @dataclass(slots=True)
 class WaitingCost:
-    """Cost of waiting in a drill. `run_steps` refines it. The results can be read at any time.
+    """Cost of waiting in a drill. `run_steps` refines it, and the results can be read at any time.
 
-    V(t), the best score that is reachable after a wait until t, is never too high, because some plan has
-    this score. The point of no return is never too late, because a plan that reaches all goals starts
-    there.
+    V(t) is the best score of a known plan after a wait until t: a lower bound of the reachable score. The
+    point of no return is the latest known start of a plan that reaches all goals; the true one may be later.
     """
 
     scenario: Scenario

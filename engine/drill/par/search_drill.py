@@ -292,7 +292,7 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
 
 
 def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
-    """Return the tick at which the last lock on *input_* opens; 0 if no lock on it opens."""
+    """Return the tick from which no timed lock blocks *input_*; 0 if no lock with an end time covers it."""
     covering = (
         lock
         for lock in drill.scenario.locked
