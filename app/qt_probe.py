@@ -28,7 +28,7 @@ LIBRARIES_FILE: Final = Path(__file__).with_name("qt_libraries.txt")
 def format_install_advice(packages: str) -> str:
     """Return a sentence with the command that installs *packages*.
 
-    The command also works on a machine without sudo and package lists.
+    The command also works on a machine that has neither sudo nor package lists.
     """
     install = f"apt-get update && apt-get install -y --no-install-recommends {packages}"
     return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
@@ -75,7 +75,10 @@ class QtProbeResult(Struct, frozen=True):
 
 
 def start_probe() -> subprocess.Popen[str]:
-    """Start the test in another process. `finish_probe` returns its result, so that the caller can work meanwhile."""
+    """Start the test in another process, so that the caller can do other work meanwhile.
+
+    `finish_probe` returns the result of the test.
+    """
     return subprocess.Popen(
         [sys.executable, "-c", _PROBE_PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

@@ -167,7 +167,7 @@ def _find_obstacle(file: Path) -> Path | None:
 def _open_profile_settings() -> QSettings:
     """Open the settings file in the profile folder, so that nothing is written outside that folder.
 
-    Version 0.1.0 stored the settings at the system's location. They are moved once.
+    Version 0.1.0 stored the settings at the system's location. Such settings are moved once.
     """
     file = get_profile_folder() / SETTINGS_FILE_NAME
     _remove_objects(file)

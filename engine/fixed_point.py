@@ -55,9 +55,9 @@ _SINE_SERIES: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in 
 def log(x: float) -> float | None:
     """Return the natural logarithm of *x*; None if the rounding is not certain.
 
-    *x*: at least 1 / LOG_MAX. Each octave has 128 parts. The result is the logarithm of the middle of the
-    part
-    that contains *x*, plus the series of the inverse hyperbolic tangent for the rest.
+    *x*: at least 1 / LOG_MAX. Each octave (from one power of two to the next) has 128 parts. The result
+    is the logarithm of the middle of the part that contains *x*, plus the logarithm of *x* / middle. A
+    series for the inverse hyperbolic tangent gives the second logarithm.
     """
     share, exponent = math.frexp(x)
     whole_part = int(share * LOG_MAX)  # all 53 bits of the mantissa
@@ -78,8 +78,8 @@ def _compute_middle_log(part: int) -> int:
 def exp(x: float) -> float | None:
     """Return e to the power of *x*; None if the rounding is not certain.
 
-    *x*: at most EXP_MAX. The result is the product of a power of two, a power for a part of an octave,
-    and a series for the rest.
+    *x*: at most EXP_MAX. The result is the product of three factors: a whole power of two, a stored
+    fractional power of two, and a series for the rest.
     """
     number = _to_units(x)
     parts = number * _OCTAVE_PARTS // _LN2
@@ -99,9 +99,10 @@ def _compute_power_of_two(part: int) -> int:
 
 
 def cos(x: float) -> float | None:
-    """Return the cosine of an angle of at most ANGLE_MAX; None if the rounding is not certain.
+    """Return the cosine of *x*; None if the rounding is not certain.
 
-    The series uses the distance from the nearest quarter turn.
+    *x*: angle in radians, at most ANGLE_MAX. The argument of the series is the distance from the
+    nearest multiple of a quarter turn.
     """
     number = _to_units(x)
     quarters = (number + _HALF_PI // 2) // _HALF_PI
@@ -121,6 +122,9 @@ def _to_units(x: float) -> int:
 
 
 def _round_to_float(number: int, error_units: int = ERROR_BOUND) -> float | None:
-    """Return *number* units as a float; None unless all numbers within *error_units* round to this float."""
+    """Convert *number* from units of 2**-BITS to a float; None if the rounding is not certain.
+
+    The rounding is certain if all numbers within *error_units* of *number* round to the same float.
+    """
     quotient = (number - error_units) / _UNIT
     return quotient if quotient == (number + error_units) / _UNIT else None

@@ -70,7 +70,7 @@ def format_quantity(value: float, form: str, unit: str = "") -> LocalizableMessa
 
 @lru_cache(1024)  # cached, because a search formats the same durations repeatedly
 def format_duration(seconds: float, form: str = "g") -> LocalizableMessage:
-    """Format a duration: 2.63 s, from one minute on 1:05, from one hour on 1:05:09.
+    """Format a duration: 2.63 s below one minute, 1:05 below one hour, 1:05:09 for longer durations.
 
     *form*: number format below one minute. With "g", whole minutes and hours are 2 min and 1 h.
     """

@@ -60,6 +60,9 @@ class RandomStream(Struct):
 
 @cache
 def _compute_log_parameters(relative_sd: float) -> tuple[float, float]:
-    """Return the standard deviation of a lognormal number's logarithm, and half the variance."""
+    """Return (standard deviation, half the variance) of the logarithm of a lognormal number.
+
+    *relative_sd*: standard deviation of the number itself, divided by its mean.
+    """
     sigma2 = log(1.0 + relative_sd * relative_sd)
     return math.sqrt(sigma2), sigma2 / 2.0

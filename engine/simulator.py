@@ -208,11 +208,11 @@ def advance_world(
 ) -> list[Event]:
     """Advance *world* to tick *end_tick* and return the events.
 
-    With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first tick with
-    a change other than the clock, or in which a quantity of the flow crosses a threshold.
+    With *to_event*, stop after the first tick with an event. With *to_change*, stop after the first
+    tick with a change other than the clock, or in which a quantity of the flow crosses a threshold.
 
-    *inputs* are in order of time and not in the past. Within a tick, timers precede inputs, so that the
-    division of a run into calls does not change it.
+    *inputs* are in order of time and not in the past. Within a tick, timers run before inputs. The
+    result of a run therefore does not depend on its division into calls.
     """
     waiting_inputs = list(reversed(inputs))
     before = world.settlings
@@ -282,7 +282,7 @@ CHECKING_TIMERS: Final = frozenset(
 
 
 def _is_unchanged(world: World) -> bool:
-    """Return whether nothing has changed that affects listeners, and no input waits for the flow."""
+    """Return True if there is no change that affects listeners and no input that waits for the flow."""
     return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 

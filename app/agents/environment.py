@@ -143,9 +143,10 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return "\n".join(self._messages)
 
     def list_lines(self) -> list[str]:
-        """Return possible actions in this scenario, useful or not, as a vocabulary for simple players.
+        """Return possible actions in this scenario, both useful and useless ones.
 
-        The list does not reveal what is broken. Any other input line is a valid action too.
+        The list is a vocabulary for simple players. It does not reveal what is broken. Any other input
+        line is also a valid action.
         """
         candidate_lines = [
             line
@@ -162,7 +163,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def _is_resolvable(self, line: str) -> bool:
         """Return whether all objects that the line names exist.
 
-        Not every server has an instance, for example.
+        For example, a server may have no instance.
         """
         try:
             simulator.resolve_names(self.drill.world, parse_input_line(line))

@@ -157,7 +157,10 @@ class Admission:
         return self._seats.setdefault(seat.id, build_seat_state(seat))
 
     def _get_group(self, name: str) -> str:
-        """Return the group of *name*: listed in the lesson plan, or drawn at random; empty without a plan."""
+        """Return the group of *name* from the lesson plan, or draw a group at random.
+
+        Return an empty text without a plan, or if the plan does not draw groups.
+        """
         plan = self._plan
         if plan is None:
             return ""
@@ -171,8 +174,8 @@ class Admission:
     async def _find_in_record(self, find: Callable[[Key], Seat | None], key: Key) -> SeatState | None:
         """Return a seat that the record contains but this host does not know yet, or None.
 
-        Another host admitted such a seat, or the database stored it and its reply was lost. *find*: lookup
-        function of the record for *key*.
+        Either another host admitted the seat, or this host stored it but the reply of the database was
+        lost. *find*: lookup function of the record for *key*.
         """
         seat = await self._writer.read(find, key)
         return None if seat is None else self._seats.setdefault(seat.id, build_seat_state(seat, 0))

@@ -167,7 +167,10 @@ class MessageBus:
         )
 
     async def send(self, *messages: BusMessage) -> None:
-        """Send messages in order. Failed messages are sent later, except seat states, which are rebuilt."""
+        """Send messages in order. If sending fails, the next call sends the unsent messages first.
+
+        Unsent seat states are dropped instead, because they are rebuilt.
+        """
         assert self._client is not None, "dialed"
         self._unsent += [replace(message, host=self.own_name) for message in messages]
         async with self._sending:

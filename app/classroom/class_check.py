@@ -39,7 +39,7 @@ class ClassCheckResult(NamedTuple):
 
 
 def check_class(invitation: Invitation) -> list[ClassCheckResult]:
-    """Check the class of *invitation* on the computer of the class host. This takes some seconds."""
+    """Check the class of *invitation* from the computer of its host. This takes some seconds."""
     return asyncio.run(_run_checks(invitation))
 
 

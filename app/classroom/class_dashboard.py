@@ -25,7 +25,10 @@ class ClassDashboard:
         instructions: InstructionIndex,
         pace: ClassPace,
     ) -> None:
-        """Create the class dashboard. Each update reads the arguments again. *parts*: number of parts of the class."""
+        """Create the class dashboard. *parts*: number of parts of the class.
+
+        Each update reads the current state of the other arguments.
+        """
         self._class, self._parts, self._seats = the_class, parts, seats
         self._instructions, self._pace = instructions, pace
         self.consoles: set[WebSocket] = set()

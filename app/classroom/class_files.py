@@ -101,11 +101,11 @@ class LogCheck(Struct, frozen=True):
 
 
 def build_class_archive(record: ClassRecord, person: int | None = None) -> bytes:
-    """Return a ZIP archive of everything in a class except its keys: settings, every log, and the resulting dashboard.
+    """Return a ZIP archive of a class without its keys: settings, every log, and the resulting dashboard.
 
-    Each part after the first has its own folder. Parts that were not started are omitted. *person*: number of
-    a seat. If given, the archive contains only the data of that seat and the messages to it. Raises
-    InvalidSeatLogError.
+    Each part after the first has its own folder. Parts that were not started are omitted. *person*:
+    number of a seat; the archive then contains only the data of that seat and the messages to it.
+    Raises InvalidSeatLogError.
     """
     the_class = record.read_class()
     if the_class is None:
@@ -344,9 +344,10 @@ def _parse_object(raw: bytes) -> dict[str, object]:
 
 
 def _compare_with_dashboard(result: LogCheck, dashboard_row: dict[str, object] | None) -> LogCheck:
-    """Return *result*. If it differs from *dashboard_row*, its problem describes the first difference.
+    """Compare *result* with *dashboard_row*, the row of the seat in the dashboard of the same archive.
 
-    *dashboard_row*: row of the seat in the dashboard of the same archive; None if it is missing.
+    Return *result* unchanged if both agree. Otherwise, return a copy whose problem describes the
+    first difference. *dashboard_row* is None if the row is missing.
     """
     claimed_verdict = dashboard_row.get("verdict") if dashboard_row is not None else None
     if not isinstance(claimed_verdict, dict) or result.verdict is None:

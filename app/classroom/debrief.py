@@ -181,9 +181,9 @@ def read_seat_logs(
 def review_seat(log: ClassSeatLog, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
     """Replay the run of a seat without the parts that an instructor has rewound, and review it.
 
-    The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall time.
-    *pdf*: True to build the debrief as PDF, too. *language_code*: language of the texts, because a worker
-    process does not know it.
+    The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall
+    time. *pdf*: True to build the debrief as PDF, too. *language_code*: language of the texts, which
+    a worker process does not know by itself.
     """
     language.use_language(language_code)
     try:
@@ -320,10 +320,11 @@ def review_class(
     marks: tuple[ClassMark, ...] = (),
     class_time_s: float | None = None,
 ) -> ClassReview:
-    """Combine the reviews of all seats into the review of the class. Raises ValueError without seats.
+    """Combine the reviews of all seats into the review of the class.
 
-    *seat_logs*: logs of the seats. *seats*: their reviews. *marks*: times that the instructor has marked.
-    *class_time_s*: UTC time of the class in seconds since 1970.
+    *seat_logs*: logs of the seats. *seats*: reviews of the seats. *marks*: times that the instructor
+    has marked. *class_time_s*: UTC time of the class in seconds since 1970. Raises ValueError if
+    *seat_logs* is empty.
     """
     if not seat_logs:
         raise ValueError("a class without seats")
@@ -396,7 +397,8 @@ def _list_actions(entries: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
 def _group_mistakes(reviews: Sequence[SeatReview]) -> Iterator[ClassMistake]:
     """Yield the mistakes of all seats, most frequent first, each with the seats that made it.
 
-    Mistakes count as equal if the better action is equal. Their texts may contain different figures.
+    Mistakes with the same better action count as one mistake, even if their texts contain different
+    figures.
     """
     occurrences: dict[str, list[tuple[int, SeatMistake]]] = {}
     for seat in reviews:
@@ -418,7 +420,7 @@ def _parse_inputs(entries: Iterable[LogEntry]) -> Iterator[Input]:
 
 
 def _is_action(input_: Input) -> bool:
-    """Return whether *input_* is an action, not an inspection, a remark or the end of the run."""
+    """Return False if *input_* is an inspection, a remark or the end of the run, otherwise True."""
     return input_.verb not in REMARK_VERBS | {"finish"} and not is_inspection(input_)
 
 

@@ -68,11 +68,11 @@ async def announce_class(fingerprint: str, listen_address: str, addresses: Seque
 
 
 async def find_addresses(fingerprint: str) -> list[str]:
-    """Return HOST:PORT of the addresses of the class as soon as any is known; empty if no host answers.
+    """Return the addresses of the class as HOST:PORT as soon as any is known; empty if no host answers.
 
-    The addresses are read from the cache after each query, because the reply object omits addresses that
-    arrived before the host name. The service browser of zeroconf also finds a service that was
-    renamed.
+    The addresses are read from the cache after each query. The reply object is not used, because it
+    omits addresses that arrived before the host name. The service browser of zeroconf also finds a
+    service that was renamed.
     """
     from zeroconf import Error, IPVersion
     from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf

@@ -59,7 +59,10 @@ class ClassDivergence(Struct, frozen=True):
 
     @property
     def cost(self) -> float:
-        """Points that all seats with another choice lost in total, compared with the mean of the best choice."""
+        """Points that all seats without the best choice lost in total.
+
+        A seat's loss is the mean score of the best choice minus the mean score of its own choice.
+        """
         best = self.choices[0].mean_score
         return sum(len(choice.seats) * (best - choice.mean_score) for choice in self.choices)
 
@@ -76,7 +79,7 @@ def _find_divergences(
 ) -> Iterator[ClassDivergence]:
     """Find divergences among seats whose first *depth* actions are equal.
 
-    The seats of *group_histories* have waited since *start_tick*.
+    *group_histories*: histories of these seats. No seat takes its next action before *start_tick*.
     """
     continuing = [course for course in group_histories if len(course.actions) > depth]
     if len(group_histories) < DIVERGENCE_SEATS_MIN or not continuing:

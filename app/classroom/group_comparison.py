@@ -218,9 +218,10 @@ def _compare_measure(
 
 
 def _estimate_p_value(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
-    """Return the share of random divisions of the people that result in at least the actual difference.
+    """Return the p-value of a permutation test for the difference between two mean scores.
 
-    The actual division counts as one of them [Phipson and Smyth 2010].
+    The p-value is the share of random divisions of the people whose difference is at least the actual
+    one. The actual division counts as one of the random divisions [Phipson and Smyth 2010].
     """
     everyone, chance = [*first_scores, *second_scores], random.Random(PERMUTATION_SEED)
     difference = abs(fmean(second_scores) - fmean(first_scores))

@@ -35,9 +35,10 @@ class GuiSeat:
     def __init__(
         self, origin: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
     ) -> None:
-        """Connect to the host, or start without a network if *origin* is an assignment.
+        """Connect to the host. If *origin* is an assignment, start without a network instead.
 
-        *part*: current part of the class, if known. Raises InvalidSeatLogError.
+        *name*: name of the participant. *consent*: True if the instructor may observe the seat. *part*:
+        current part of the class, if known. Raises InvalidSeatLogError.
         """
         self._seat_log = SeatLog(get_seat_folder(origin), name)
         if part is not None:
@@ -79,13 +80,13 @@ class GuiSeat:
 
     @property
     def is_delivered(self) -> bool:
-        """Return whether the host has acknowledged the whole log. Return True if it is not connected."""
+        """Return True if the host has acknowledged the whole log, or if the seat is not connected."""
         return not self.link.connected or self.link.acknowledged >= len(self._seat_log.entries)
 
     def change_phase(self, event: SeatEvent) -> None:
         """Change the phase of the seat by *event*.
 
-        The connection then decides between LIVE and OFFLINE, unless *event* ends recording.
+        Unless *event* ends recording, the state of the connection then decides between LIVE and OFFLINE.
         """
         self.phase = get_next_phase(self.phase, event)
         if event is not SeatEvent.END:
@@ -120,8 +121,8 @@ class GuiSeat:
     def _answer_missed_instructions(self, welcome: SeatWelcome, tick: Tick) -> None:
         """Log an answer to each unanswered instruction of *welcome* that is due at *tick* or later.
 
-        The run continues at the time of the class, without playing the time since *tick*. Each answer has the
-        time of its instruction.
+        The run skips the time from *tick* to the time in *welcome*. Each answer is logged at the time of
+        its instruction.
         """
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:

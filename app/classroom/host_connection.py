@@ -135,7 +135,7 @@ class HostConnection(threading.Thread, Generic[IncomingMessage]):
         """Exchange messages until the connection ends."""
 
     async def _find_addresses(self, invitation: Invitation) -> Sequence[str]:
-        """Return the addresses in the join code. If it contains none, stop with a refusal."""
+        """Return the addresses in the join code. If there are none, stop the connection with a refusal."""
         if not invitation.addresses:
             self._stop_with_refusal(tr(ADDRESS_MISSING_TEXT))
         return invitation.addresses
@@ -189,7 +189,7 @@ class SeatConnection(HostConnection[SeatMessage]):
 
     @property
     def has_host(self) -> bool:
-        """Return whether the seat belongs to a host. A seat without a network does not."""
+        """Return whether the seat belongs to a host; False for a seat without a network."""
         return self._invitation is not None
 
     @property
@@ -240,7 +240,7 @@ class SeatConnection(HostConnection[SeatMessage]):
     def _remember_address(self, socket: ClientConnection) -> None:
         """Remember the address at which the host answered.
 
-        A seat whose code has no address then need not search the network again.
+        The seat then need not search the network again, even if its join code has no address.
         """
         host, port, *_ = socket.remote_address
         address = format_address(host, port)
@@ -357,7 +357,7 @@ class SeatConnection(HostConnection[SeatMessage]):
 
 
 def take_message_chunk(entries: Sequence[LogEntry]) -> list[LogEntry]:
-    """Return the first actions of *entries* that fit into one message, but at least one."""
+    """Return as many of the first *entries* as fit into one message, but at least one."""
     log_entries: list[LogEntry] = []
     letters = 0
     for act in entries[:ACTIONS_PER_MESSAGE_MAX]:

@@ -166,11 +166,11 @@ class LessonPlan(PlanSection):
         return next(matching_group, "")
 
     def draw_group(self, key: str, position: int) -> str:
-        """Draw the group for the seat at *position* in the order of joining, from 0. *key* identifies the class.
+        """Draw the group for the seat at *position* in the order of joining, from 0.
 
-        The draw uses permuted blocks of twice as many seats as there are groups. Therefore group sizes differ
-        by at most two, and nobody can predict the next group. Seats that join two hosts at the same time may
-        share a position.
+        *key* identifies the class. Seats are drawn in blocks, in which each group occurs twice in random
+        order (permuted blocks). Therefore group sizes differ by at most two, and nobody can predict the
+        next group. Seats that join two hosts at the same time may share a position.
         """
         if not (self.draw_groups and self.groups):
             return ""

@@ -30,7 +30,7 @@ def find_free_name(name: str, used_names: Container[str]) -> str:
 
 
 def is_same_name(name: str, entered: str) -> bool:
-    """Return True if the host may have derived *name* from the *entered* name."""
+    """Return True if *name* is the *entered* name, possibly with a number that the host appended."""
     entered = entered.strip()
     return name == entered or bool(re.fullmatch(re.escape(entered[: NAME_LENGTH_MAX - 5]) + r" \d+", name))
 

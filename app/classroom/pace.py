@@ -72,7 +72,7 @@ class PauseDetector:
     def record_position(self, tick: int, may_run: bool) -> bool:
         """Record the position of a seat. Return whether `is_paused` has changed.
 
-        *may_run*: True if only the participant can have stopped the run.
+        *may_run*: False if something other than the participant stops the run, such as a freeze.
         """
         now_s, was_paused = time.monotonic(), self.is_paused
         if tick != self._tick or not may_run:

@@ -75,8 +75,8 @@ class ReplayVerifier:
     def queue_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Queue log entries of a seat for verification.
 
-        Some entries may be queued already, if the record was read while another host wrote to it. An
-        abandoned run is not replayed.
+        Some entries may be queued already, if the record was read while another host wrote to it. Entries
+        of a run that has crashed its worker CRASHES_MAX times are ignored.
         """
         if self._crashes.get(number, 0) >= CRASHES_MAX:
             return
@@ -128,10 +128,10 @@ class ReplayVerifier:
     async def _count_crash(
         self, number: int, entries: Sequence[LogEntry], was_alone: bool
     ) -> LogVerdict | None:
-        """Record a crash of a worker during the replay of a seat.
+        """Record that a worker crashed during the replay of a seat.
 
-        Only a crash while the worker replayed no other seat (*was_alone*) counts against the seat. After
-        CRASHES_MAX such crashes, return the verdict that the run cannot be replayed; otherwise return None.
+        The crash counts only if the worker replayed no other seat (*was_alone*). After CRASHES_MAX
+        counted crashes, return the verdict that the run cannot be verified; otherwise, return None.
         """
         self._crashes[number] = self._crashes.get(number, 0) + was_alone
         if self._crashes[number] < CRASHES_MAX:

@@ -301,7 +301,7 @@ def _format_console_time(tick: Tick) -> str:
 
 
 def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
-    """Yield the section with the reachable points of each seat over time, and the causes of their loss."""
+    """Yield the section with each seat's reachable points over time, and the causes of its losses."""
     accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if not accounts:
         return
@@ -406,7 +406,10 @@ def _format_confidence(calibration: Calibration | None) -> Iterator[str]:
 
 
 def _format_reflections(review: ClassReview) -> Iterator[str]:
-    """Yield the section with people's reflections, written before they saw the points, and the points."""
+    """Yield the section with people's reflections and points.
+
+    People wrote their reflections before they saw their points.
+    """
     rows = [
         (
             seat.number,

@@ -93,7 +93,10 @@ def build_welcome(
     events: Sequence[InstructionMessage] = (),
     hand: str | None = None,
 ) -> SeatWelcome:
-    """Build the welcome for a seat that plays *assignment*, at its start or after a reconnection."""
+    """Build the welcome for a seat that plays *assignment*, at its start or after a reconnection.
+
+    The other parameters are fields of `SeatWelcome`.
+    """
     return SeatWelcome(
         seat=seat, acknowledged=acknowledged, scenario=assignment.scenario, text=assignment.text,
         seed=assignment.seed, mode=assignment.mode, state=state, tick=tick, part=assignment.part,

@@ -24,10 +24,10 @@ class SeatObservers:
         read_log: Callable[[int], Awaitable[list[LogEntry]]],
         on_observers_changed: Callable[[SeatState], Awaitable[None]],
     ) -> None:
-        """Create the list of observers, which is empty.
+        """Create an empty list of observers.
 
-        *read_log* reads all entries of a seat. *on_observers_changed* is called with a seat whose observers
-        have changed.
+        *read_log* reads all entries of a seat. *on_observers_changed* is called with a seat whose
+        observers have changed.
         """
         self._class, self._seats, self._log_of, self._changed = (
             the_class,

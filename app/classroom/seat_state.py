@@ -86,9 +86,10 @@ class SeatState(Struct):
     def record_reachable_points(self, t_s: float, points: float) -> None:
         """Record in the value curve that *points* are reachable at *t_s*.
 
-        Points that are reachable later were also reachable before, so earlier values are raised. Values after
-        *t_s* are removed, because the seat was rewound. A series of nearly constant values keeps only its two
-        ends. A loss at the last recorded time is a vertical step.
+        Points that are reachable at *t_s* were also reachable before, so lower earlier values are raised.
+        Values after *t_s* are removed, because the seat was rewound. Of a series of nearly constant
+        values, only the first and the last are kept. A loss at the last recorded time becomes a vertical
+        step of the curve.
         """
         earlier_values = [
             (value_s, max(before, points)) for value_s, before in self.value_curve if value_s <= t_s

@@ -344,7 +344,7 @@ def build_server(
 ) -> _StoppableServer:
     """Build a server for *app* over TLS. *certificate_pem* and *key* are in PEM format.
 
-    *port*: listening socket, which is informed about connections that have joined.
+    *port*: listening socket of the class. The server informs it when a connection has joined.
     """
     context = tls_certificate.create_server_context(certificate_pem, key)
     sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES

@@ -282,7 +282,7 @@ def is_instructor_input(entry: LogEntry) -> bool:
 
 
 def is_exercise_input(line: str) -> bool:
-    """Return True if *line* is a fault, a load or a remark, which does not help to reach goals."""
+    """Return True if *line* is a fault, a load or a remark. Such inputs do not help to reach goals."""
     verb = VERBS.get(line.split(maxsplit=1)[0].lower())
     return verb is not None and verb.group in ("fault", "load", "remark")
 

@@ -104,9 +104,10 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
 def _replay_seats(
     logs: Mapping[int, Sequence[LogEntry]], unfinished: Collection[int]
 ) -> dict[int, LogVerdict | None]:
-    """Replay new entries of *logs* and of *unfinished* seats, for one time slice each.
+    """Replay the seats of *logs* and the *unfinished* seats, for one time slice each.
 
-    Runs in a worker. Return the verdicts by seat. A verdict is None if the run needs another time slice.
+    Runs in a worker. *logs*: seat -> new entries. *unfinished*: seats that need another time slice.
+    Return the verdicts by seat. A verdict is None if the run needs another time slice.
     """
     global _is_playing
     _record_progress()
@@ -239,7 +240,8 @@ class WorkerPool:
         """Kill the worker processes immediately.
 
         No data is lost, because the record contains all entries. Without this call, the interpreter would
-        wait at its exit for their current work. Python 3.14 has `kill_workers` for this purpose.
+        wait at its exit until the workers finish their current work. Python 3.14 has `kill_workers` for
+        this purpose.
         """
         for pool in self._pools.values():
             workers = list((pool._processes or {}).values())

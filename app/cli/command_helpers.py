@@ -29,7 +29,10 @@ def print_json(value: object) -> None:
 
 
 def _format_json(value: object) -> str:
-    """Return JSON with one line per top-level part, which is readable and stays small with many readings."""
+    """Return JSON with one line per top-level part.
+
+    This format is readable, and the text stays small even with many readings.
+    """
     parts: Iterable[object] = value if isinstance(value, Iterable) else ()
     encoded_parts = (json.dumps(part, allow_nan=False, ensure_ascii=False) for part in parts)
     if isinstance(value, dict):
@@ -50,9 +53,9 @@ def write_json(value: object, file: str) -> None:
 
 
 def require_writable(file: str) -> None:
-    """Check before a long computation that its result can be written to *file*, as far as possible.
+    """Raise UsageError if it is already clear that *file* cannot be written.
 
-    Raises UsageError.
+    Call this before a long computation whose result goes to *file*.
     """
     if file == "-":
         return

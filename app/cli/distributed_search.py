@@ -57,10 +57,10 @@ A state that was not sent is evaluated again, and the duplicate trial is then dr
 
 @contextmanager
 def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[DecisionTester]:
-    """Distribute the search over *workers* processes including this one, or if None over a Dask cluster.
+    """Distribute the search over *workers* processes, including this one.
 
-    The cluster must already be connected. Helper processes start before the search, and receive jobs as soon
-    as they are ready.
+    If *workers* is None, distribute the search over a Dask cluster, which must already be connected.
+    Helper processes start before the search, and receive jobs as soon as they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -132,7 +132,7 @@ class SearchHelper(Struct):
 
     @property
     def has_unsent_job(self) -> bool:
-        """Return whether a job of the helper was not sent to it yet."""
+        """Return whether at least one job of the helper has not been sent yet."""
         futures: list[Future[list[Trial]] | Future[None]] = [future for _, future in self.pending]
         if self.starting is not None:
             futures.append(self.starting)

@@ -204,7 +204,7 @@ def _format_certainty(bound_gap: BoundGap | None) -> str:
 def _format_better_action(last_chance: LastChance | None, worst: RunSegment | None) -> list[str]:
     """Format the last chance to reach all goals, and the better actions instead of the mistake *worst*.
 
-    If the actions are the same, format them only once.
+    If both consist of the same actions, format these actions only once.
     """
     rows = []
     if last_chance is not None and worst is not None and _is_same_advice(last_chance, worst):

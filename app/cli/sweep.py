@@ -236,10 +236,10 @@ def _load_scenario(name: str, text: str) -> Scenario:
 def run_jobs(
     jobs: Sequence[SweepJob], scheduler: str = "local", workers: int | None = None
 ) -> list[RunOutcome]:
-    """Return the results in the order of *jobs*. After Ctrl+C, return only the first results.
+    """Return the results in the order of *jobs*. After Ctrl+C, return only those of the started jobs.
 
-    The jobs run in *workers* processes of this computer (None for one per processor), or on a Dask cluster
-    with Mirrordrill installed. Raises UsageError.
+    The jobs run in *workers* processes of this computer (None for one per processor), or on the Dask
+    cluster of *scheduler*. The cluster must have Mirrordrill installed. Raises UsageError.
     """
     from joblib import Parallel, delayed
 

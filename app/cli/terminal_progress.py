@@ -65,7 +65,7 @@ def count_with_progress(source: Iterable[Item], count: int, label: str) -> Itera
 def catch_interrupts() -> Iterator[Callable[[], bool]]:
     """Yield a function that returns whether Ctrl+C was pressed.
 
-    The first Ctrl+C only sets this flag. A second Ctrl+C interrupts the program.
+    The first Ctrl+C only makes this function return True. A second Ctrl+C interrupts the program.
     """
     signals: list[object] = []
     before = signal.signal(signal.SIGINT, lambda *_: signals.append(signal.signal(signal.SIGINT, before)))

@@ -79,7 +79,10 @@ def draw_value_curve(
 
 
 def draw_thumbnail(regret_analysis: RegretAnalysis, end_tick: Tick) -> str:
-    """Draw a thumbnail of the curve with the point of no return, up to *end_tick*, for pages with many runs."""
+    """Draw a small curve with the point of no return, for pages with many runs.
+
+    *end_tick*: end of the time axis.
+    """
 
     def format_point(point: tuple[Tick, float]) -> str:
         x, y = point[0] / end_tick, 1.0 - point[1] / 100.0

@@ -184,7 +184,10 @@ def _compute_dots_per_pixel() -> float:
 
 
 def _draw_image(svg: str, width: float | None = None) -> QImage:
-    """Draw an SVG as an image *width* dots wide; if *width* is None, in the size of the SVG in pixels."""
+    """Draw an SVG as an image that is *width* dots wide.
+
+    If *width* is None, use the size of the SVG in pixels, converted to dots.
+    """
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     if width is None:
@@ -245,7 +248,10 @@ def _keep_together(document: QTextDocument) -> None:
 
 
 def _find_block_after_heading(heading: QTextBlock) -> QTextBlock:
-    """Return the block after a heading, or the table after it if only the table's caption is in between."""
+    """Return the block after a heading.
+
+    If this block is the caption of a table, return the block of the table instead.
+    """
     next_block = heading.next()
     block_after = next_block.next()
     is_table = block_after.isValid() and QTextCursor(block_after).currentTable() is not None

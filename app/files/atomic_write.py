@@ -90,7 +90,10 @@ def _read_permissions(file: Path) -> int | None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Flush the rename to disk, on systems that can sync folders, so that it survives a power failure."""
+    """Flush the renaming of a file in *folder* to disk, so that it survives a power failure.
+
+    Do nothing on systems that cannot sync folders.
+    """
     if os.name == "nt":
         return
     with suppress(OSError):  # an error is harmless, because the file exists and is complete

@@ -285,7 +285,7 @@ def _find_member_ends(entries: list[zipfile.ZipInfo], end: int) -> dict[int, int
 
 
 def _check_entry(entry: zipfile.ZipInfo, available_bytes: int) -> Iterator[str]:
-    """Yield the reasons why a member must not be read, from its directory entry.
+    """Check the directory entry of a member. Yield each reason why the member must not be read.
 
     *available_bytes*: number of bytes up to the next member.
     """

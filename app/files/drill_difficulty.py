@@ -95,9 +95,10 @@ def compute_difficulty(certificate: ParCertificate) -> str:
 def compute_blunder_chance(certificate: ParCertificate) -> float | None:
     """Return the probability that a random player makes a blunder; None if too few actions were tried.
 
-    The random player makes as many choices as the reference solution. The probability measures the difficulty
-    of a drill without users. Source: the share of blunders among the possible actions predicts human errors
-    better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    The random player makes as many choices as the reference solution. This probability measures the
+    difficulty of a drill before any user has played it. Source: the share of blunders among the
+    possible actions predicts human errors better than skill or time (Anderson, Kleinberg and
+    Mullainathan, arXiv 1606.04956).
     """
     share = certificate.get("blunder_share")
     if share is None or certificate["acts_tried"] < TRIED_ACTIONS_MIN:

@@ -84,8 +84,8 @@ def draw_candidates(
 ) -> Iterator[tuple[Scenario, int]]:
     """Yield (generator, seed) for different variants of *generators*.
 
-    Generators come first if the difficulty of their shipped variant is close to *level*, one of
-    DIFFICULTY_LEVELS.
+    Generators whose shipped variant has a difficulty close to *level* come first. *level*: one of
+    DIFFICULTY_LEVELS. *draw_seed*: function that draws a random seed.
     """
     for generator in sorted(
         generators,

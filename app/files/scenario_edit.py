@@ -92,10 +92,10 @@ def _remove_value(text: str, path: Path) -> str:
 
 
 def _edit_table_lines(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
-    """Return *text* after *change* was applied only to the lines of the table in *path*.
+    """Apply *change* only to the lines of the table in *path*, and return the new text.
 
-    This is much faster for a long text. Return None if the table is not one block of lines, if nothing
-    changes, or if more than the table would change.
+    For a long *text*, this is much faster than a change of the whole text. Return None if the table
+    is not one block of lines, if nothing changes, or if more than the table would change.
     """
     length = 2 if len(path) > 2 and isinstance(path[1], int) else min(1, len(path) - 1)
     table = tuple(path[:length])

@@ -51,7 +51,7 @@ def format_results_as_csv(results: ResultSets) -> str:
 def format_results_as_text(results: ResultSets, messages: Iterable[str]) -> str:
     """Format results like "Results to Text" in Management Studio, but without its length limit.
 
-    Messages follow.
+    The messages follow after the results.
     """
     tables = (
         formatting.format_text_table(list(columns), [*map(_format_cells, rows)]) for columns, rows in results

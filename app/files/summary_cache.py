@@ -84,7 +84,10 @@ def build_summary(scenario: Scenario, shipped: bool, origin: str = "") -> Scenar
 
 @lru_cache(maxsize=1)
 def read_error_numbers() -> dict[str, list[int]]:
-    """Return the error numbers in the reference solution of each drill (`python -m tests.error_numbers`)."""
+    """Return the error numbers in the reference solution of each drill, by name of the drill.
+
+    `python -m tests.error_numbers` generates the file.
+    """
     text = resources.files("assets").joinpath("error_numbers.json").read_text(encoding="utf-8")
     numbers_by_drill: dict[str, list[int]] = json.loads(text)
     return numbers_by_drill

@@ -149,9 +149,10 @@ class RunHost:
         return self._playback is not None
 
     def show_time(self, tick: Tick, before_inputs: bool = False) -> bool:
-        """Show the run at *tick*, after all inputs of that tick, or before them with *before_inputs*.
+        """Show the run at *tick*, after all inputs of that tick.
 
-        A newer request replaces an older one. If the run cannot go back, emit `input_refused` and return False.
+        With *before_inputs*, show it before these inputs. A newer request replaces an older one. If the
+        run cannot go back, emit `input_refused` and return False.
         """
         history, work = self.history, self._task
         if history is None or (work is not None and self._requested_time is None):
@@ -299,7 +300,10 @@ class RunHost:
         self._begin_search(SEARCHED_EVENT_KINDS)
 
     def run_to_state(self) -> None:
-        """Run at full speed until the role or state of a copy, a witness connection or the service changes."""
+        """Run at full speed until the role or state of a copy changes.
+
+        A change of a witness connection or of the service also stops the run.
+        """
         self._begin_search(STATE_EVENT_KINDS)
 
     def run_to_alarm(self) -> None:
@@ -428,7 +432,8 @@ class RunHost:
     ) -> int:
         """Advance up to *ticks*, and return the number of ticks done.
 
-        In an exam, write each second to disk before the next second starts.
+        In an exam, write each second to disk before the next second starts. *slice_ticks* and *stop*: as
+        for `_advance`.
         """
         if self.live_drill is None or self.live_drill.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
@@ -577,7 +582,10 @@ class RunHost:
     # --- record ---------------------------------------------------------------------------------------------
 
     def _record_progress(self, elapsed_ms: float | None = None) -> None:
-        """Report the position of the run to the recorder, now or when enough wall time (*elapsed_ms*) has passed."""
+        """Report the position of the run to the recorder if a report is due.
+
+        *elapsed_ms*: wall time since the last call; None to report now.
+        """
         drill = self.live_drill
         if drill is None or drill.finished:
             return

@@ -124,7 +124,7 @@ class Inbox:
                 return
 
     def register_result_event(self, request: InputRequest, input_: Input) -> None:
-        """Complete *request* at the next event with a result in the query window of *input_*.
+        """Complete *request* when the next result event occurs in the query window of *input_*.
 
         RESULT_EVENT_BY_VERB determines the kind of the event.
         """
@@ -146,7 +146,10 @@ class Inbox:
                 request.result_future.set_result(InputResult(item, end))
 
     def refuse_all(self, reason: str) -> None:
-        """Refuse all open requests, like a broken connection, because the run was closed."""
+        """Refuse all open requests with *reason*, because the run was closed.
+
+        The result of an applied input is lost, as after a broken connection.
+        """
         for request in self.take_requests():
             request.result_future.set_result(InputResult(refusal=reason))
         for waiting in self._waiting.values():

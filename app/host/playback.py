@@ -82,7 +82,7 @@ class RunPace:
         self._owed_ticks = 0.0
 
     def set_speed(self, speed: float) -> bool:
-        """Set the speed, limited to SPEED_MIN to SPEED_MAX. Return whether it has changed."""
+        """Set the speed, clamped to SPEED_MIN and SPEED_MAX. Return whether the speed has changed."""
         speed = min(SPEED_MAX, max(SPEED_MIN, speed))
         has_changed, self.speed = speed != self.speed, speed
         if has_changed:
@@ -99,9 +99,10 @@ class RunPace:
         return int(self._owed_ticks)
 
     def record_done_ticks(self, done_ticks: int, due_ticks: int, elapsed_ms: float) -> float:
-        """Subtract *due_ticks* from the due ticks. If *done_ticks* is smaller, discard all due ticks.
+        """Update the ticks that are still due, after *done_ticks* of *due_ticks* were done.
 
-        Return the achieved speed if the run lags, otherwise 0.
+        If all were done, subtract *due_ticks*. Otherwise, discard all ticks that are due. *elapsed_ms*:
+        wall time of these ticks. Return the achieved speed if the run lags, otherwise 0.
         """
         self._owed_ticks = 0.0 if done_ticks < due_ticks else self._owed_ticks - due_ticks
         elapsed_s = min(elapsed_ms, ELAPSED_MS_MAX) / 1000.0
@@ -132,7 +133,8 @@ class Playback:
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Advance to *tick* and return the events.
 
-        With *to_event*, stop at the first tick with an event. With `at_each_input`, stop at the next input.
+        With *to_event*, stop at the first tick with an event. If the attribute `at_each_input` is True,
+        stop after the next input.
         """
         drill, event_count = self.drill, len(self.drill.events)
         while True:

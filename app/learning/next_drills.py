@@ -41,8 +41,9 @@ def recommend_drills(
 ) -> list[DrillRecommendation]:
     """Recommend as few scenarios as possible that cover all due skills, the most urgent first.
 
-    Among scenarios that cover equally many due skills, the order is: never played, played longest ago,
-    easier. Up to NEW_DRILLS_MAX drills with unpracticed skills follow, the easiest first.
+    Among scenarios that cover the same number of due skills, the order is: never played, played
+    longest ago, easier. The list ends with up to NEW_DRILLS_MAX drills for unpracticed skills, the
+    easiest first.
     """
     trained = {course.name: course.skills for course in candidates}
     skill_estimates = estimate_skills(runs, trained, current_time)

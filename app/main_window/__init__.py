@@ -75,10 +75,10 @@ def _show_fallback(window: MainWindow) -> None:
 
 
 def _open_profile(at_the_end: ExitStack, profiles: list[Profile]) -> Profile | None:
-    """Open the learner's profile and add it to *profiles*. *at_the_end* closes it.
+    """Open the learner's profile and add it to *profiles*.
 
-    Return None to play without a profile. Raises StartCanceledError if the user declines to play
-    without a profile.
+    *at_the_end*: exit stack that closes the profile later. Return None to play without a profile.
+    Raises StartCanceledError if the user declines to play without a profile.
     """
     from app.storage import StorageError, open_profile  # late import, because it loads the database layer
 

@@ -247,8 +247,8 @@ class AppearanceSettings(QObject):
     def _build_layout_key(self, narrow: bool) -> settings.WindowSettingKey[QByteArray]:
         """Return the settings key of the layout for this screen size.
 
-        Each layout has a stored state for each screen size, and another state for a narrow desk. The state of
-        a large screen would leave no room for the topology on a small screen.
+        Each layout has a stored state for each screen size, and another state for a *narrow* desk of this
+        screen size. On a small screen, the state of a large screen would leave no room for the topology.
         """
         screen = self._desk.screen().size()
         kind = f"{self.layout}-narrow" if narrow else self.layout

@@ -76,7 +76,11 @@ def assemble_window(
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
-    """Build the missing parts of the window. Between two steps, the window may process events."""
+    """Build the missing parts of the window. Between two steps, the window may process events.
+
+    *clock*: wall time in seconds. *use_timer*: False if the caller calls `on_frame` instead of a
+    timer.
+    """
     return WindowAssembler(window, profile, use_timer, clock).build_parts()
 
 
@@ -590,7 +594,7 @@ class WindowAssembler(QObject):
 
 
 def _add_menu_entry(menu: QMenu, text: str, callback: Callable[[], object]) -> QAction:
-    """Add a menu entry that is no named action and has no shortcut.
+    """Add a menu entry that is not one of the named actions and has no shortcut.
 
     The command palette also finds the entry by its English text.
     """

@@ -329,7 +329,7 @@ class ClassController(QObject):
     def _show_divergences(self, divergences: Sequence[DivergenceTime]) -> None:
         """Show the times at which seats made different choices.
 
-        The text names the best choice and the most frequent other choice.
+        The text for each time names the best choice and the most frequent other choice.
         """
         if self.station is None or self.station.replay is None:
             return
@@ -518,8 +518,9 @@ class ClassController(QObject):
         store_seat(self._store, replace(seat, open=False))
 
     def join_class(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
-        """Join a class. The drill is loaded when the host has responded. *code*: join code, or path of a seat file.
+        """Join a class. The drill is loaded when the host has responded.
 
+        *code*: join code, or path of a seat file. *consent*: True if the instructor may observe the seat.
         *part*: current part of the class, if known.
         """
         self._leave_seat()

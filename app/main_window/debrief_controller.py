@@ -67,7 +67,7 @@ class FinishNotice(QObject):
         self._timer.timeout.connect(self._proceed_when_quiet)
 
     def show_reason(self, reason: str, callback: Callable[[], object]) -> None:
-        """Show the *reason* for the end of the drill, and call *callback* after the delay."""
+        """Show the *reason* for the end of the drill, and call *callback* after FINISH_NOTICE_S."""
         self._on_done = callback
         if FINISH_NOTICE_S <= 0.0:
             self.open_debrief()
@@ -324,7 +324,10 @@ class DebriefController(WindowPart):
         return bool(self._source.report["score"]["scored"]) and self._regret_analysis is None
 
     def _suggest_next(self, report: Report) -> str:
-        """Return the recommended next drill, or else the next drill of the learning path; empty if there is none."""
+        """Return the recommended next drill, or else the next drill of the learning path.
+
+        The text is empty if neither exists.
+        """
         if self._play.is_in_class:
             return ""
         name = report["scenario"]
@@ -376,9 +379,9 @@ class DebriefController(WindowPart):
     def _analyze_regret(
         self, drill: Drill, review: Review, effort: int
     ) -> CooperativeTask[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
-        """Compute the regret analysis of the run, and its mistakes.
+        """Compute the regret analysis and the mistakes of the run.
 
-        Each mistake has a better continuation, at times at which a person can apply it.
+        Each mistake includes a better continuation, whose times leave a person enough time to act.
         """
         plans = list(par_certificates.load_certified_plans(drill))
         if effort > SEARCH_PLANS_MAX and self._regret_analysis is not None:
@@ -480,7 +483,10 @@ class DebriefController(WindowPart):
         self._play.replay_from(round(t_s * 100))
 
     def export_run(self, kind: str) -> None:
-        """Ask for a file, and export the run to it as *kind*, a key of `EXPORT_LABELS`, after the analysis."""
+        """Ask for a file, and write the run to it in the format *kind*, a key of `EXPORT_LABELS`.
+
+        If the format needs results of a running analysis, the file is written after the analysis.
+        """
         report = self._report
         if report is None or self._drill is None:
             self._notice.show_warning(tr("This run cannot be exported because it cannot be replayed here."))
@@ -536,7 +542,10 @@ class DebriefController(WindowPart):
             )
 
     def _format_finish_time(self) -> str:
-        """Format the end time of the run. For a run that has just ended, use the current time."""
+        """Format the end time of the run. For a run that has just ended, format the current time.
+
+        For any other unrecorded run, return an empty text.
+        """
         rows = [run for run in self._library.list_finished_runs() if run.run_id == self._run_id]
         if rows:
             return export_signature.format_local_time(rows[0].finished_at)
@@ -546,7 +555,7 @@ class DebriefController(WindowPart):
 
 
 def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
-    """Return True if both drills are replays of the same run, so that computed results remain valid."""
+    """Return whether both drills replay the same run, so that results for one are valid for the other."""
     if first_drill is second_drill:
         return True
     drills = (first_drill, second_drill)
@@ -555,7 +564,10 @@ def _is_same_run(first_drill: Drill, second_drill: Drill) -> bool:
 
 
 def _list_files(kind: str, source: ExportSource, file: Path) -> list[Path]:
-    """Return the files that the export writes. For tables, the names of several files begin with the chosen name."""
+    """Return the files that the export writes.
+
+    An export of tables writes several files, whose names begin with the name of *file*.
+    """
     if kind != "csv":
         return [file]
     return [file.with_name(f"{file.stem}-{name}") for name in csv_tables.build_csv_tables(source)]
@@ -572,9 +584,9 @@ def _write_pdf(source: ExportSource, file: Path) -> None:
 
 
 def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
-    """Return *recorded*, but take each part that is equal in both reports from *replayed*.
+    """Return *recorded*, with the parts of *replayed* wherever both reports are equal.
 
-    A file contains messages only in English. Those of *replayed* can be localized.
+    Messages from a file exist only in English. Messages of a replay can be localized.
     """
     report: Mapping[str, object] = replayed
     fields = {name: report[name] if report.get(name) == part else part for name, part in recorded.items()}

@@ -176,7 +176,10 @@ class Desk(QMainWindow):
         return self.views[name]
 
     def connect_when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
-        """Call *connect* with each view of *names*, or with every view, as soon as the view exists."""
+        """Call *connect* with each view in *names* as soon as the view exists.
+
+        Without *names*, call it for every view.
+        """
         chosen_names = names or DOCK_NAMES
         for name in chosen_names:
             if name in self.views:
@@ -269,7 +272,10 @@ class Desk(QMainWindow):
             view.show_world(world)
 
     def show_pace(self, running: bool, is_fast: bool) -> None:
-        """Record whether time runs, and whether it is too fast for animation. When time stops, update visible views."""
+        """Record whether time runs, and whether it runs too fast for animation.
+
+        When time stops, update the visible views.
+        """
         self._is_fast = running and is_fast
         if not running and self._world is not None:
             self.show_world(self._world)
@@ -575,7 +581,10 @@ class Desk(QMainWindow):
             bar.ensurePolished()
 
     def restore_layout_at_size(self, state: QByteArray, size: QSize) -> None:
-        """Restore the layout *state* when the desk has the size *size* again, unless this takes too long."""
+        """Restore the layout *state* as soon as the desk has the size *size*.
+
+        Give up if the desk does not reach this size within RESTORE_TIMEOUT_MS.
+        """
         self._pending_restore = state, size
         self._pending_restore_timer.start()
 

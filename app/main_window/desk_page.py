@@ -142,7 +142,10 @@ class RunFactsLabel(QLabel):
 
     @override
     def minimumSizeHint(self) -> QSize:
-        """Return a small width, so that the command line has enough room. A longer text is elided."""
+        """Return a small width, so that the command line has enough room.
+
+        Text that needs more width is elided.
+        """
         full_size = super().minimumSizeHint()
         return QSize(
             min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_WIDTH_MIN_CHARACTERS),

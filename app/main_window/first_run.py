@@ -115,7 +115,7 @@ class IntroductionController(WindowPart):
     # --- the failover ---------------------------------------------------------------------------------------
 
     def _check_time(self) -> None:
-        """Slow the clock and apply the power failure of the introduction when it is due."""
+        """Slow the clock and cut the power for the introduction, as soon as POWER_OFF_TICK is reached."""
         drill = self._drill
         if drill is None or self._session.live_drill is not drill or drill.finished:
             return

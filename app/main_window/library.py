@@ -156,7 +156,7 @@ class ScenarioLibrary:
         )
 
     def _describe_goals(self, run_id: RunId) -> str:
-        """Describe the progress of a run; empty if no goal was met or lost."""
+        """Return the number of met goals of a run as text; empty if it is not available."""
         try:
             goals = self._profile.load_goals(run_id) if self._profile is not None else None
         except StorageError as problem:

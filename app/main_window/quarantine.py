@@ -236,7 +236,10 @@ class QuarantineGate(WindowPart):
         self._save_accepted(texts)
 
     def _save_accepted(self, accepted: list[AcceptedFile]) -> None:
-        """Save the list of accepted files. If it cannot be written, it is valid until this window closes."""
+        """Save the list of accepted files.
+
+        If the list cannot be written, it remains valid until this window closes.
+        """
         self._accepted = accepted
         profile = self._profile
         if profile is not None:
@@ -296,9 +299,10 @@ def _collect_local_hashes() -> set[str]:
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
 ) -> CooperativeTask[tuple[list[BundledDrill], list[AcceptedFile]]]:
-    """Return the drills that the bundle offers now, and the texts that the user accepts with the selection.
+    """Return all drills that the bundle offers now, and the texts of the selected drills and runs.
 
-    *drills* and *runs*: names of the selected drills and runs.
+    The user accepts these texts with the selection. *drills* and *runs*: names of the selected drills
+    and runs.
     """
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""

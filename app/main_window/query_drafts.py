@@ -69,7 +69,7 @@ class QueryDraftStore(WindowPart):
         self._save_pause.timeout.connect(self.save_drafts)
 
     def restore_windows(self) -> None:
-        """Offer the query windows from the last use of the program again, and start storing drafts."""
+        """Offer to reopen the query windows from the last use of the program, and start to store drafts."""
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
@@ -121,9 +121,9 @@ class QueryDraftStore(WindowPart):
             return {}
 
     def _select_drafts(self, saved_keys: Iterable[str]) -> Iterator[tuple[str, str | None]]:
-        """Yield key and text of each draft to store. The text is None if the stored draft must not change.
+        """Yield the key and text of each draft to keep. For the text None, keep the stored draft as it is.
 
-        Drafts of other runs that can be resumed are kept.
+        Stored drafts of other runs are kept if these runs can be resumed.
         """
         for number, closed_window in enumerate(self._console.tabs.closed):
             yield f"{CLOSED_WINDOW_PREFIX}/{number}/{closed_window.server}", closed_window.text

@@ -104,7 +104,7 @@ class RetryingRecorder:
             self._start_recording()
 
     def record_position(self, tick: int) -> None:
-        """Store the position. If recording has not started, try to start it instead."""
+        """Store the position. If recording has not started, try to start recording instead."""
         if self._run is not None:
             self._run.record_position(tick)
         else:

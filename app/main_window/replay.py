@@ -37,7 +37,10 @@ class TimeSelection(WindowPart):
         shared.play.run_started.connect(lambda _: self.clear())
 
     def connect_view(self, view: object) -> None:
-        """Connect *view* if it implements one of the protocols of `app.widgets.docks` that show or select a time."""
+        """Connect *view* if it can show or select a time.
+
+        The protocols of these views are in `app.widgets.docks`.
+        """
         if isinstance(view, TimeRangeView):
             self._views.append(view)
             view.show_time_range(self.span)
@@ -190,7 +193,7 @@ class ReplayController(WindowPart):
             self._scrub_timer.start()
 
     def go_to_mark(self, forward: bool) -> None:
-        """Go to the next or previous mark of the timeline.
+        """Go to the next mark of the timeline if *forward*, otherwise to the previous mark.
 
         A held key repeats faster than times can be shown. Therefore only the latest request is executed.
         """

@@ -365,7 +365,10 @@ class RunController(QObject):
         )
 
     def open_lesson_position(self, drill: Drill, best: SegmentWithBest, callback: Callable[[], None]) -> None:
-        """Open the position before a mistake, in which the user tries another action. Then call *callback*."""
+        """Open the position before a mistake, so that the user can try another action.
+
+        Then call *callback*. *best*: the mistake with its best continuation.
+        """
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 

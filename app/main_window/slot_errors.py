@@ -55,7 +55,10 @@ class SlotErrorHook:
         """Location in the code -> monotonic time at which an error there was last shown, in seconds."""
 
     def __call__(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """Print, log and show the error. The program ends if it is not loaded completely, or after Ctrl+C."""
+        """Print, log and show the error.
+
+        End the program if the window is not loaded completely, or after Ctrl+C.
+        """
         self._original_hook(kind, error, trace)
         if not issubclass(kind, Exception):
             QApplication.exit(1)

@@ -141,9 +141,10 @@ class SqlClientPorts(WindowPart):
             self._notice.show_info(tr("SQL clients are connected, so the run stays in real time."))
 
     def _refuse_to_jump(self, share: float) -> None:
-        """Cancel a search while clients are connected, because it would skip hours of their time.
+        """Cancel a search if SQL clients are connected, because they need real time.
 
-        *share*: progress of the search; negative if none is running.
+        A search would skip hours of simulated time. *share*: progress of the search; negative if no search
+        is running.
         """
         if share >= 0.0 and not self._session.is_loading and self._list_connections():
             self._session.cancel_task()

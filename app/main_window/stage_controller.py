@@ -123,7 +123,10 @@ def export_film(replay: FailoverReplay, stage: FailoverStage, notice: NoticeBar)
 def encode_film(
     replay: FailoverReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
 ) -> CooperativeTask[bytes | None]:
-    """Encode the replay as a GIF, or as an MP4 with *encoder*. Return None on failure. Each slice is a frame."""
+    """Encode the replay as a GIF, or as an MP4 with *encoder*. Return None on failure.
+
+    Each slice of the task renders one frame.
+    """
     samples = []
     for number in range(replay.begun_phase_count):
         samples.append(_render_pixels(replay.build_phase_view(number), colors, large_text))
@@ -292,7 +295,10 @@ class StageController(WindowPart):
         self._follow_run()
 
     def hold_phase(self, number: int | None) -> None:
-        """Keep phase *number* on stage while a caption explains it: -1 for the last, None to follow the run."""
+        """Keep phase *number* on stage while a caption explains the phase.
+
+        *number*: -1 for the last phase, None to follow the run.
+        """
         self._held_phase = number
         self._follow_run()
 

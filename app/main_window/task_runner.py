@@ -42,7 +42,7 @@ class TaskRunner(QObject):
     ) -> None:
         """Run the task *slices*, and pass its result to *callback*.
 
-        *immediate_task_s*: wall time for the task before the first frame.
+        *immediate_task_s*: wall time in seconds that the task may use at once, before the first frame.
         """
         self.cancel_task()
         self._task = BackgroundTask(slices, callback, lambda: None, lambda _: None, (InputError,))

@@ -98,7 +98,7 @@ class HelpController(QObject):
     """Controller of the help window, which is created on first use."""
 
     def __init__(self, panels: Mapping[str, QWidget], pages: PageStack, parent: QWidget) -> None:
-        """Create the controller. *panels*: name in the table of help pages -> its widget."""
+        """Create the controller. *panels*: panel name in the table of help pages -> widget of the panel."""
         super().__init__(parent)
         self._panels, self._pages, self._parent = panels, pages, parent
         self._help: HelpDialog | None = None

@@ -160,12 +160,15 @@ class MainWindow(QMainWindow):
         ScreenFitter(self)
 
     def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
-        """Repeat a signal of the start page when all parts are loaded, unless they already are."""
+        """Emit a signal of the start page again when all parts are loaded.
+
+        If all parts are loaded already, do nothing.
+        """
         if not self.is_ready:
             self.call_when_ready(partial(signal.emit, *argument))
 
     def call_when_ready(self, callback: Callable[[], None]) -> None:
-        """Call *callback* as soon as all parts are loaded, or now if they are."""
+        """Call *callback* now if all parts are loaded, otherwise as soon as they are loaded."""
         if self.is_ready:
             callback()
         else:

@@ -347,7 +347,11 @@ class WindowSeat(QObject):
         self._replay_run(replay_inputs(history, inputs, tick, skip_refused=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
-        """Describe the seat: number, name, reason for waiting, and a different program version of the host."""
+        """Describe the seat: its number and name, and the reason if it waits for the instructor.
+
+        If the host has a different program version, include both versions. Missed messages of the
+        instructor come last.
+        """
         name = welcome.name or self._gui_seat.name
         lines = [tr("You are in the class: seat {n}, {name}.").format(n=welcome.seat, name=name)]
         if name != self._gui_seat.name:
@@ -398,7 +402,11 @@ class WindowSeat(QObject):
         return self._gui_seat.phase is SeatPhase.REPLAYING
 
     def _give_up(self, reason: str = "") -> None:
-        """End the seat. *reason*: reason to show; empty if the run can no longer be recorded or loaded."""
+        """End the seat and show *reason*.
+
+        *reason*: empty if the run can no longer be recorded or loaded. The person then learns how to
+        return, unless the class is over.
+        """
         self._timer.stop()
         self._gui_seat.disconnect()
         if self._session.history is self._history:
@@ -447,7 +455,7 @@ class WindowSeat(QObject):
         )  # fmt: skip
 
     def _follow_instructor(self) -> None:
-        """Pause the run while it must be paused. Afterwards, continue it if it ran before."""
+        """Pause the run if the class requires a pause. After the pause, continue the run if it ran before."""
         if self._session.history is not self._history or self._history is None:
             return
         if self._should_pause and self._session.is_running:

@@ -306,6 +306,9 @@ def read_login(body: bytes) -> LoginPacket:
 
 
 def _unscramble(byte: int) -> int:
-    """Decode a byte of the password, which the client obfuscates by swapping its halves and XOR with 0xA5."""
+    """Decode a byte of the password.
+
+    The client obfuscates each byte: it swaps both halves of the byte, and then applies XOR with 0xA5.
+    """
     byte ^= 0xA5
     return (byte << 4 | byte >> 4) & 0xFF

@@ -82,9 +82,10 @@ class ApiCursor(Struct):
         return len(self.result["rows"])
 
     def fetch(self, direction: int, row: int, count: int) -> int:
-        """Move to the requested block, and return the status that the called procedure returns.
+        """Move the cursor to the requested block, and return the status for the client.
 
-        Afterwards, `block` contains the rows.
+        *direction*: a FetchDirection. *row*: row number for ABSOLUTE, offset for RELATIVE. *count*: maximum
+        number of rows. Afterwards, `block` contains the rows.
         """
         size, status, start = self.row_count, 0, self.first_row_index
         match direction:
@@ -121,7 +122,7 @@ class ApiCursor(Struct):
 
     @property
     def first_row_number(self) -> int:
-        """Number of the first row of the latest fetch, from 1; 0 before the first row, -1 behind the last row."""
+        """Number of the first row of the latest fetch, from 1; 0 before the first row, -1 after the last."""
         if self.fetched_count:
             return self.first_row_index + 1
         return -1 if self.row_count and self.first_row_index >= self.row_count else 0
@@ -578,8 +579,8 @@ def _list_arguments(
 ) -> tuple[str, list[str], list[tuple[int, str, str]]]:
     """Return the declarations of the output variables, the arguments, and the output parameters.
 
-    The arguments start at *first_index*, but the position of an output parameter counts from the start of the
-    call [MS-TDS 2.2.7.19, ParamOrdinal].
+    *first_index*: index of the first argument in *parameters*. The position of an output parameter
+    counts from the start of *parameters* [MS-TDS 2.2.7.19, ParamOrdinal].
     """
     before, arguments, outputs = "", [], []
     for index, parameter in enumerate(parameters[first_index:], start=first_index):

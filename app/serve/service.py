@@ -51,7 +51,10 @@ async def serve_run(
     host, thread, unwritten_lines = RunHost(), threading.get_ident(), list[str]()
 
     def wake() -> None:
-        """Process a client's request at once. Only lines of standard input come from another thread."""
+        """Process a client's request at once, in the thread of the event loop.
+
+        Only lines of standard input call this function from another thread.
+        """
         if threading.get_ident() == thread:
             host.process_inbox()
         else:
@@ -102,7 +105,10 @@ async def serve_run(
 
 
 def list_addresses(sql_ports: SqlPorts) -> dict[str, object]:
-    """Return "servers" and "listeners" (of availability groups) -> name -> host, port, login and password."""
+    """Return the addresses of all servers and availability group listeners.
+
+    The keys are "servers" and "listeners". Each value maps names to host, port, login and password.
+    """
     login = {"host": LISTEN_HOST, "login": LOGIN_NAME, "password": sql_ports.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in sql_ports.ports.items()}
     moving = sql_ports.world.listeners

@@ -236,7 +236,10 @@ class ServerContext(Protocol):
         """Return host and port of an instance."""
 
     def get_partner_address(self, server: str, database: str) -> str:
-        """Return the address of the mirror of a principal, or an empty text if there is no mirror."""
+        """Return the address of the mirror of *database*; empty if there is no mirror.
+
+        *server*: instance that is the principal.
+        """
 
 
 class ConnectionClosedError(Exception):
@@ -299,7 +302,7 @@ class TdsSession:
             self._wire.close()
 
     def end(self, reason: str) -> None:
-        """End the session, because the instance has ended it for *reason*. Waiting for a packet then stops."""
+        """Stop waiting for packets, because the instance has ended the session for *reason*."""
         self.end_reason = reason
         self._wire.end_input()
 

@@ -406,8 +406,8 @@ def _encode_metadata(
 ) -> bytes:
     """Encode COLMETADATA.
 
-    The last *hidden_count* columns are only for the driver. *nullable*: whether each column can be NULL; all
-    visible columns can be by default.
+    The last *hidden_count* columns are only for the driver. *nullable*: for each column, whether it can
+    be NULL. By default, all visible columns can be NULL.
     """
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):

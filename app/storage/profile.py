@@ -83,7 +83,7 @@ class Profile:
     def append_line(self, run_id: RunId, tick: int, line: str) -> None:
         """Store one input line.
 
-        After this call returns, the line survives a power failure, so show its effect only then.
+        After this call returns, the line survives a power failure. Show the effect of the line only then.
         """
         with self._database.run_transaction() as db:
             lines = runs.append_line(db, run_id, tick, line)
@@ -136,9 +136,10 @@ class Profile:
             self._stored_mark = None
 
     def list_unfinished_runs(self) -> list[UnfinishedRun]:
-        """Return the unfinished runs of killed processes, newest first; one run per tree of branches.
+        """Return the unfinished runs of killed processes, newest first.
 
-        The run of a tree is its newest. To resume a run, pass its ID to `append_line`.
+        For each tree of branches, only the newest run can be in the list. To resume a run, pass its ID to
+        `append_line`.
         """
         with self._database.run_transaction() as db:
             superseded_runs = runs.find_superseded_runs(db)
@@ -190,7 +191,7 @@ class Profile:
             return results.list_finished_runs(db)
 
     def list_answers(self) -> list[ReportRow]:
-        """Return all questions in runs without a rewind that the learner answered with a confidence."""
+        """Return all questions that the learner answered with a confidence, from runs without a rewind."""
         with self._database.run_transaction() as db:
             return results.list_answers(db)
 
@@ -265,7 +266,7 @@ class Profile:
     def find_data_faults(self) -> list[str]:
         """Return all faults in the stored data.
 
-        SQLite's full check finds them, or a check of the finished runs and journals does.
+        If SQLite's full check finds no fault, the finished runs and the journals are checked, too.
         """
         problems_found = check_integrity(self._database.connection)
         if not problems_found:  # the rows of a broken file cannot be read reliably

@@ -137,7 +137,7 @@ def list_unfinished_runs(
 ) -> list[UnfinishedRun]:
     """Return the unfinished runs, newest first.
 
-    A run with fewer lines than *journal_mark* states has a `problem`.
+    If a run has fewer lines than *journal_mark* states, its `problem` describes this.
     """
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read_run(db, run, journal_mark) for run in runs]
@@ -266,9 +266,9 @@ def delete_finished_run(db: sqlite3.Connection, run_id: RunId) -> None:
 def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
     """Remove a run from its tree of branches, and attach its child branches to its parent.
 
-    Each child then branches off at the earlier of its own branch point and that of the removed run. Without a
-    parent, the oldest child becomes the first run of the tree: all children share its history up to the
-    branch point.
+    Each child then branches off at its own branch point or that of the removed run, whichever is
+    earlier. If the removed run has no parent, its oldest child becomes the first run of the tree. All
+    children share its history up to the branch point.
     """
     own_branch = db.execute("SELECT * FROM branch WHERE run_id = ?", (run_id,)).fetchone()
     if own_branch is None:
@@ -297,7 +297,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
 def _abandon_superseded_runs(db: sqlite3.Connection, run_ids: list[int]) -> None:
     """Mark *run_ids* as abandoned, so that the next start does not offer to continue them.
 
-    A newer run in their tree had superseded these runs, but it is being deleted.
+    A newer run in their tree had superseded these runs. The newer run is being deleted.
     """
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))

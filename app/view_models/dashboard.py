@@ -356,9 +356,9 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
 
 
 def _describe_suspension(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
-    """Return the reason why data movement on *replica* is suspended; "" if it is not, or if unknown.
+    """Return the reason why data movement on *replica* is suspended; "" if it is not suspended.
 
-    The reason is unknown if the server of *state* is not connected to the replica.
+    The result is also "" if the server of *state* is not connected to *replica*.
     """
     if not _is_connected(world, state, replica) and replica.server != state.server:
         return ""

@@ -120,7 +120,10 @@ class RunTimeline:
         insort(self.markers, marker, key=lambda marker: marker.t_s)
 
     def _merge_marker(self, marker: TimelineMarker) -> None:
-        """Add a marker, or merge it into the last one if both are changes at almost the same time."""
+        """Add a marker, or merge it into the last marker of its kind.
+
+        Only markers of MERGED_MARKER_KINDS at almost the same time are merged.
+        """
         marker_index = self._latest.get(marker.kind)
         last_marker = None if marker_index is None else self.markers[marker_index]
         moment_s = marker.t_s * MERGE_WINDOW_SHARE if marker.t_s > MERGE_START_S else 0.0

@@ -69,9 +69,9 @@ class CounterColumns:
         return self._values[: self.count]
 
     def reuse_known_samples(self, samples: Samples, count: int) -> int:
-        """Read from *samples* from now on, and keep the first entries that are equal to those already read.
+        """Read from *samples* from now on, and keep the entries at the start that are the same in *samples*.
 
-        Return the number of kept entries, at most *count*. `add_entries` appends the others.
+        Return the number of kept entries, at most *count*. `add_entries` appends the other entries.
         """
         if self.samples is None or samples is not self.samples:
             self.count = (
@@ -82,9 +82,9 @@ class CounterColumns:
         return self.count
 
     def add_entries(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
-        """Append entries for the (log, stream) pairs in *number_pairs*.
+        """Append one entry for each (log, stream) pair in *number_pairs*.
 
-        If a log has several streams, use the longest queue.
+        *streams*: streams of each log. If a log has several streams, the entry contains the longest queue.
         """
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(number_pairs)
@@ -280,7 +280,7 @@ def choose_time_step_s(span_s: float, pixels: float) -> float:
 def find_bin_extrema(x: Array, y: Array, width: float) -> tuple[Array, Array]:
     """Return the lowest and highest *y* of each bin that is *width* wide.
 
-    Return *x* and *y* unchanged if that would not reduce the number of points.
+    If bins would not reduce the number of points, return *x* and *y* unchanged.
     """
     if width <= 0.0 or len(x) < 3:
         return x, y

@@ -464,7 +464,10 @@ def _list_client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _list_changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Yield (end, end, kind) of each link with properties changed by the user, even if no session uses it."""
+    """Yield (end, end, kind) of each link whose properties the user has changed.
+
+    Links that no session uses are included.
+    """
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"

@@ -337,9 +337,10 @@ def _build_label(text: str, scale: float = 1.0, bold: bool = False, muted: bool 
 def _build_table(
     title: str, head: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: bool = False
 ) -> QFrame:
-    """Return a card with a title, the headings *head*, and *rows*. Align numbers to the right if *numbers*.
+    """Return a card with a title, the headings *head*, and *rows*.
 
-    Rows whose last cell shows a difference are bold.
+    *numbers*: whether to align all columns except the first to the right. Rows whose last cell shows a
+    difference are bold.
     """
     card = QFrame()
     card.setProperty("card", "true")

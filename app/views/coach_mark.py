@@ -191,7 +191,10 @@ class CoachMark(QFrame):
         self.raise_()
 
     def _set_size(self, units: float, scale: float) -> None:
-        """Set the width in line heights and the text scale. The height follows from the text."""
+        """Set the width to *units* line heights and the text scale to *scale*.
+
+        The height follows from the text.
+        """
         line = self.fontMetrics().height()
         self.title.setFont(theme.resize_font(self.font(), scale * TITLE_SCALE, bold=True))
         self.text.setFont(theme.resize_font(self.font(), scale))

@@ -36,7 +36,7 @@ def list_line_completions(world: World, text: str) -> list[str]:
 
 
 def get_verb_help(text: str) -> str:
-    """Return usage and help of the verb in *text*, or an empty string without a known verb."""
+    """Return usage and help of the verb in *text*, or an empty string if the verb is unknown."""
     verb = VERBS.get(text.split(" ")[0].lower())
     return f"{format_usage(verb)}: {tr(verb.help)}" if verb is not None else ""
 
@@ -123,7 +123,10 @@ class CommandLine(HistoryLine):
         """Ignore *events*. They do not change the command line."""
 
     def _show_example(self, server: str) -> None:
-        """Show a harmless command as an example. A fault as an example could reveal the drill."""
+        """Show a harmless command for *server* as an example.
+
+        An example with a fault could reveal the drill.
+        """
         self._example = f"sql {server} SELECT 1" if server else ""
         self._show_placeholder()
 

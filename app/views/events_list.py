@@ -96,7 +96,10 @@ class EventsList(EventTable):
     """List of all events with a menu to select kinds."""
 
     def __init__(self, parent: QWidget | None = None, empty: str = "") -> None:
-        """Create the list. *empty*: text without rows. The default text suits a desk without a class."""
+        """Create the list. *empty*: text that is shown while the list has no rows.
+
+        The default text is for a desk that does not belong to a class.
+        """
         self._kinds: set[str] = {kind for kind, info in EVENT_KIND_INFOS.items() if not info.is_quiet}
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(

@@ -279,9 +279,10 @@ class FaultTable(QWidget):
         self._refresh()
 
     def _share_width(self) -> None:
-        """Give the fault column the width that is left next to the other fixed columns, within its limits.
+        """Give the fault column the width that the other fixed columns leave free.
 
-        The columns for request and effect scroll. The time of the request rarely differs from the start.
+        The width is kept between the limits for a short and a long fault. The columns for request and
+        effect scroll. The time of the request rarely differs from the start.
         """
         other_width = sum(
             self.table.columnWidth(index) for index in range(FIXED_COLUMN_COUNT) if index != FAULT_COLUMN
@@ -351,7 +352,7 @@ class FaultTable(QWidget):
 def _filter_requested_faults(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
     """Return the faults that an input of the journal requested.
 
-    A T-SQL SHUTDOWN is matched with any earlier batch on its server.
+    A T-SQL SHUTDOWN counts as requested if any batch was sent to its server before.
     """
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 

@@ -352,7 +352,7 @@ class RunHistoryPage(QWidget):
             self.open_wanted.emit(run.run_id)
 
     def _show_chart(self) -> None:
-        """Show the scores of the selected run's drill, even if there is only one."""
+        """Show the scores of the selected run's drill, even if there is only one score."""
         finished_run = self._get_selected_run()
         scored = [
             ScoreChartRun(run.finished_at, run.score, run.was_rewound)

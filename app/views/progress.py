@@ -254,9 +254,8 @@ class ProgressPage(QWidget):
     ) -> None:
         """Show the skills and the recommended drills.
 
-        *recommendations*: recommendations, most needed first. *titles*: name of a scenario -> title. *calibration*:
-        calibration
-        of the learner's confidence.
+        *recommendations*: recommendations, most needed first. *titles*: name of a scenario -> title.
+        *calibration*: calibration of the learner's confidence.
         """
         rows = [SkillRow(standing, current_time) for standing in skills]
         self._table.table.replace_rows(rows)

@@ -235,7 +235,10 @@ POINT_COLUMNS: Final[tuple[TableColumn[TeamPoints], ...]] = (
 
 
 def _build_table(columns: Sequence[TableColumn[Any]], name: str) -> TableView:
-    """Build a table. Columns without a sample share the remaining width. Rows with details have two lines."""
+    """Build a table. Rows with details have two lines.
+
+    Columns without a sample text for their width share the remaining width. *name*: name of the table.
+    """
     table = TableView(TableModel(columns), name)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -254,7 +254,7 @@ class TopologyTable(QWidget):
         build_widget_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
     def use_actions(self, actions: SharedActions) -> None:
-        """Use *actions*, which belong to another view. That view then asks for confirmation."""
+        """Use *actions*, which belong to another view. The other view then asks for confirmation."""
         self._shared_actions.requested.disconnect(self.requested)
         self._shared_actions = actions
 

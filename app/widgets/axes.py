@@ -44,8 +44,9 @@ def find_decades(low: float, high: float) -> list[float]:
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
     """Return the positions of the labels: 0, half the maximum and the maximum, or powers of ten.
 
-    If there are negative values, both maximum labels are repeated with a minus sign. Powers of ten are
-    omitted where labels would overlap.
+    If *low* is negative, the negatives of the maximum and of half the maximum are added. On a
+    logarithmic axis, powers of ten are omitted where labels would overlap. *pixels*: length of the
+    axis.
     """
     if logarithmic:
         step = max(1, math.ceil((high - low) * LABEL_HEIGHT_MIN_PX / max(pixels, 1.0)))

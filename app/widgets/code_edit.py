@@ -380,5 +380,5 @@ def _count_common_letters(text: str, other_text: str) -> int:
 
 
 def _normalize_newlines(selected: str) -> str:
-    r"""Replace U+2029, which Qt uses for line ends in a selection, by `\n`."""
+    r"""Replace each U+2029 in *selected* by `\n`. Qt uses U+2029 for line ends in a selection."""
     return selected.replace("\u2029", "\n")

@@ -81,7 +81,7 @@ class FilteredEventRows(Sequence[object]):
     # --- row selection ----------------------------------------------------------------------------------------
 
     def set_events(self, events: Iterable[Event], world: World) -> None:
-        """Set the events of another run, or of another time of the same run."""
+        """Replace the events by those of another run, or of another time of the same run."""
         log = self._filter_kinds(events)
         shared_count = self._log.count_shared_events(log)
         self._log, self._world = log, world
@@ -96,7 +96,7 @@ class FilteredEventRows(Sequence[object]):
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
     def set_filter(self, event_filter: EventFilter) -> None:
-        """Set the filter. If it has changed, all events must be searched again."""
+        """Set the filter. If it has changed, `search_events` starts again at the first event."""
         if event_filter != self._wanted:
             self._wanted = event_filter
             self._searched_count, self._shown_rows = 0, NO_ROWS
@@ -405,7 +405,7 @@ class EventTable(QWidget):
         self.table.scrollToBottom()
 
     def _filter_slice(self) -> None:
-        """Search for rows for a few milliseconds. Continue after the next drawing of the window."""
+        """Search events for a few milliseconds. Continue after the next drawing of the window."""
         deadline_s = perf_counter() + SEARCH_SLICE_S
         if not self._events.search_events(lambda: perf_counter() < deadline_s):
             self._update_timer.start()
@@ -449,7 +449,7 @@ class EventTable(QWidget):
             self.time_selected.emit(self.model.rows[index.row()].t_s)
 
     def _show_detail(self) -> None:
-        """Show the full text of the selected row below the table, which may cut long texts."""
+        """Show the full text of the selected row below the table, because the row may cut long texts."""
         rows = self.table.selectionModel().selectedRows()
         row = self.model.rows[rows[0].row()] if len(rows) == 1 else None
         self.detail.setText(self._format_cell(row) if row is not None else "")

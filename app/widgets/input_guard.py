@@ -74,7 +74,7 @@ class InputGuard(QObject):
         )
 
     def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
-        """Return True for the second click of a double click on a button that should not react to it."""
+        """Return True if *event* is the second click of a double click and *watched* should ignore it."""
         if event.type() is QEvent.Type.MouseButtonPress:
             if event.timestamp() != self._pressed_at:
                 self._pressed_at, self._pressed = event.timestamp(), []
@@ -87,7 +87,10 @@ class InputGuard(QObject):
 
 
 def _click_on_enter(button: QPushButton, event: QKeyEvent) -> bool:
-    """Click *button* if the key is Enter, as in a dialog. Return True in that case."""
+    """Click *button* if the key is Enter and the button is enabled, as in a dialog.
+
+    Return True if it was clicked.
+    """
     is_unmodified = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
     if (
         event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

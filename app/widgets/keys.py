@@ -219,7 +219,7 @@ def list_conflicts_with(keys: KeysByCommand, name: str, text: str) -> list[KeyCo
 def explain_conflict(keys: KeysByCommand, name: str, text: str) -> str:
     """Return the reason why the command *name* cannot have the keys *text*; empty if it can.
 
-    The result is also empty if other commands must lose these keys.
+    It can have keys that other commands must lose.
     """
     command = COMMANDS_BY_NAME[name]
     if command.is_fixed:
@@ -323,8 +323,9 @@ def _is_key(value: object) -> bool:
 def bind_shortcuts(actions: Mapping[str, QAction], keys: KeysByCommand) -> None:
     """Set the keys of each action, and the part of the window in which they work.
 
-    Keys of the desk apply to the whole window, so that they also work in floating panels. A page that uses
-    the same key handles it first. Raises KeyError for a name that is not in the table.
+    Keys with DESK_SCOPE work in the whole window, so that they also work in floating panels. If a page
+    uses the same key, the page handles it first. Raises KeyError for an action name that is not in
+    COMMANDS_BY_NAME.
     """
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():

@@ -120,7 +120,7 @@ class NoticeBar(QFrame):
     # --- position -------------------------------------------------------------------------------------------
 
     def _update_geometry(self) -> None:
-        """Place the notice at the lower edge, or at the upper edge if it disturbs less there."""
+        """Place the notice at the lower edge, or at the upper edge if its overlap penalty is lower there."""
         page = self._page
         self.ensurePolished()
         room = page.rect().adjusted(EDGE_MARGIN_PX, EDGE_MARGIN_PX, -EDGE_MARGIN_PX, -EDGE_MARGIN_PX)

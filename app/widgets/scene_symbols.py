@@ -226,9 +226,9 @@ def draw_chip(
 
 @contextmanager
 def condense_drawing(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
-    """Compress drawings of *width* horizontally to the width of *box* while this context is active.
+    """Compress drawings horizontally while this context is active, so that *width* fits into *box*.
 
-    Drawings that fit are unchanged.
+    If *width* fits already, drawings are unchanged.
     """
     painter.save()
     if width > box.width():

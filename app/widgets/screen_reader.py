@@ -88,9 +88,9 @@ def set_accessible_box_name(box: QComboBox, name: str) -> None:
 
 
 def make_selected_row_current(view: QAbstractItemView) -> None:
-    """Make a selected row the current row if it is the only one.
+    """Make the selected row the current row if exactly one row is selected.
 
-    A selection by a screen reader does not change the current row, but pages use the current row.
+    Pages use the current row, but a selection by a screen reader does not change it.
     """
     selection = view.selectionModel()
 
@@ -114,5 +114,5 @@ def make_selected_row_current(view: QAbstractItemView) -> None:
 
 
 def close_menu_after_use(menu: QMenu) -> None:
-    """Close *menu* after one of its entries was used, even if a screen reader has triggered the entry."""
+    """Make *menu* close whenever one of its entries is used, even if a screen reader triggers the entry."""
     menu.triggered.connect(lambda _: menu.hide())

@@ -323,7 +323,7 @@ class TableView(QTableView):
         self._fit_sizes()
 
     def set_empty_text(self, sentence: str) -> None:
-        """Set the text of an empty table: the reason and the next step."""
+        """Set the text that an empty table shows: why it is empty, and what to do next."""
         if sentence != self._empty:
             self._empty = sentence
             self._update_description()
@@ -344,7 +344,7 @@ class TableView(QTableView):
             painter.drawText(box, Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap, self._empty)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Keep the scroll position of a list that follows its end. Qt would go to the first row."""
+        """Keep the scroll position of a list that is scrolled to its end. Qt would go to the first row."""
         bar, count = self.verticalScrollBar(), self.table.rowCount()
         if event.reason() in KEYBOARD_REASONS and count and not self.currentIndex().isValid():
             at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
@@ -377,7 +377,10 @@ class TableView(QTableView):
             selection.select(current_index, selection.SelectionFlag.Select | self._get_row_flag())
 
     def _select_to(self, to_end: bool) -> None:
-        """Select from the current cell to the first or last cell, as in the grids of Management Studio."""
+        """Select from the current cell to the last cell if *to_end*, otherwise to the first cell.
+
+        The grids of Management Studio do the same.
+        """
         current_index, selection = self.currentIndex(), self.selectionModel()
         row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if to_end else (0, 0)
         end = self.table.index(row, column)

@@ -169,7 +169,7 @@ ICON_SIZES: Final = (16, 20, 24, 32, 48)
 def load_icon(name: str, colors: ThemeTokens, color: QColor | None = None) -> QIcon:
     """Return the icon `assets/icons/NAME.svg` in *color* (default: the text color).
 
-    It is faint when disabled.
+    Qt shows it faint in disabled widgets.
     """
     return _load_icon(name, (color or colors.text).rgba(), _get_faint_color(colors).rgba())
 

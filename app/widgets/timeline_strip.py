@@ -73,7 +73,8 @@ MARKER_KEY_STEPS: Final[dict[int, Callable[[int, int], int]]] = {
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
     """Return the index of the marker to which *key* (one of MARKER_KEY_STEPS) moves.
 
-    *selected*: current index. If it is None, the right arrow key moves to the marker after *start*.
+    *selected*: current index. *count*: number of markers. If *selected* is None, the left arrow key
+    moves to the last marker, and the right arrow key to the marker after *start*.
     """
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return MARKER_KEY_STEPS[key](before, count - 1)
@@ -114,7 +115,7 @@ class TimelineStrip(QWidget):
     """Signal: selected time in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None, is_on_page: bool = False) -> None:
-        """Create a strip. *is_on_page*: it is on a page and has space for labels, not in a bar."""
+        """Create a strip. *is_on_page*: True on a page, which has space for labels; False in a bar."""
         super().__init__(parent)
         self._has_space = is_on_page
         self._timeline = RunTimeline((), ())
@@ -183,12 +184,12 @@ class TimelineStrip(QWidget):
             self.update()
 
     def _compute_time_position(self) -> tuple[float, int]:
-        """Return the length of the axis in seconds, and the position of the current time in half pixels."""
+        """Return (length of the time axis in seconds, x of the current time in half pixels)."""
         return self.span_s, round(self.compute_x(self._now_s) * 2.0)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
-        """Draw the time cursor, which all views share, at *t_s* (seconds since the start).
+        """Draw the time cursor at *t_s* (seconds since the start). All views share this cursor.
 
         None hides the cursor.
         """
@@ -353,7 +354,10 @@ class TimelineStrip(QWidget):
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5), 5, 5)
 
     def _select_markers(self) -> list[TimelineMarker]:
-        """Return the markers in drawing order, less important ones first, and at most one of a kind per pixel."""
+        """Return the markers in drawing order, less important ones first.
+
+        Of the markers of one kind at the same pixel, only one is returned.
+        """
         lanes = self._compute_lanes()
         # do not call `compute_x`, which is slower, because a day of faults has 50,000 markers
         left_px, pitch = lanes.left(), lanes.width() / self.span_s

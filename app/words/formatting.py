@@ -107,7 +107,7 @@ ROUND_LIMITS_KB: Final[tuple[float, ...]] = tuple(
 
 
 def compute_round_limit_kb(value: float) -> float:
-    """Return the smallest round upper limit that is not below *value*, such as 1, 2, 5 or 10 MB, in KB."""
+    """Return the smallest round size in KB that is at least *value*, such as 1, 2, 5 or 10 MB."""
     return next((limit for limit in ROUND_LIMITS_KB if limit >= value), ROUND_LIMITS_KB[-1])
 
 
@@ -274,7 +274,10 @@ AG_COUNTER_TITLES: Final = {row["name"]: row["of_groups"] for row in _COUNTER_RO
 
 
 def build_counter(name: str, of_groups: bool) -> Counter:
-    """Return the counter *name*. *of_groups*: True to use its title for availability group replicas."""
+    """Return the counter *name*.
+
+    *of_groups*: True to use the title that the counter has for availability group replicas.
+    """
     known_counter = COUNTERS[name]
     return (
         replace(known_counter, title=AG_COUNTER_TITLES[name])

@@ -47,9 +47,8 @@ def find_best_matches(
 ) -> list[tuple[Item, FuzzyMatch]]:
     """Return the items whose text matches *query*, best first. *text* returns the text of an item.
 
-    Items with equal scores keep their order. An equal text comes first, then a text that contains the whole
-    phrase.
-    Scattered matches count only if there are no other matches.
+    A text equal to *query* comes first, then texts that contain the whole phrase. Items with equal
+    scores keep their order. Scattered matches count only if there are no other matches.
     """
     matches = [
         (item, fuzzy_match) for item in items if (fuzzy_match := match_fuzzily(query, text(item))) is not None
@@ -78,8 +77,8 @@ def normalize_text(text: str) -> str:
 def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None:
     """Return the best match of the word *query* in *text*, or None.
 
-    *is_whole_query*: False if the search has other words, too. Then the letters of a scattered match must be
-    in one word of the text.
+    *is_whole_query*: True if the search has no other word. If False, the letters of a scattered match
+    must be in one word of the text.
     """
     starts = [word_match.start() for word_match in _WORD_START_PATTERN.finditer(text)]
     position = next((start for start in starts if text.startswith(query, start)), None)
@@ -93,14 +92,14 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None
 
 
 def _score_match(query: str, start: int, text: str, score: float) -> FuzzyMatch:
-    """Build a match. An early position and a short text slightly increase *score*."""
+    """Build a match with *score*, slightly reduced for a late *start* and for a long *text*."""
     return FuzzyMatch(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 
 def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:
-    """Return the indexes of the letters of *query* as initials of words.
+    """Return indexes of word initials in *text* that equal the letters of *query*, in order.
 
-    Return an empty list if a letter is missing.
+    *starts*: indexes at which words begin. Return an empty list if a letter is missing.
     """
     positions: list[int] = []
     for letter in query:

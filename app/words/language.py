@@ -50,7 +50,10 @@ def tr(text: str) -> str:
 
 
 def trn(singular: str, plural: str, n: int) -> str:
-    """Translate "{n} thing" or "{n} things", in the plural form that the interface language has for *n*."""
+    """Translate a text such as "{n} thing" or "{n} things" in the plural form for the number *n*.
+
+    The interface language determines the plural form.
+    """
     return _current_catalog.ngettext(singular, plural, n)
 
 

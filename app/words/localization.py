@@ -49,7 +49,7 @@ def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 
 
 def describe_cause(mistake: Mistake) -> str:
-    """Describe the cause of a mistake: the earlier action or event with its time, or the omission.
+    """Describe the cause of a mistake: the earlier action or event with its time, or what was omitted.
 
     Return an empty text if no cause is known.
     """

@@ -81,8 +81,9 @@ def find_ineligibility_reason(
 ) -> LocalizableMessage | None:
     """Return the reason why *server* may not become primary at the cluster's request, or None.
 
-    With forced quorum, no replica may become primary in this way. Otherwise the former primary always may,
-    because it has the reference copy. A replica that received a failover statement is not checked again.
+    The result is None for a replica that received a failover statement, which is not checked again.
+    With forced quorum, no other replica may become primary in this way. Otherwise the former primary
+    always may, because it has the reference copy.
     """
     if replicas.is_failover_requested(world, group, server):
         return None
@@ -317,9 +318,9 @@ def _build_new_configuration(
 
     Copies on other servers are not ready until they are synchronized.
 
-    Exception: the old primary becomes primary again and has lost the files of a database. Nothing has been
-    committed in this database meanwhile, so each of its copies keeps its readiness. Documented for the loss
-    of a database (KB 2857849), derived for the restart of the group.
+    There is one exception: the old primary becomes primary again, but has lost the files of a database.
+    Nothing was committed in this database meanwhile, so each of its copies keeps its readiness. This is
+    documented for the loss of a database (KB 2857849), and derived for the restart of the group.
     """
     copies = replicas.list_group_copies(world, server, group.guid)
     closed_databases = {copy.database for copy in copies if copy.disk_failed and server == group.primary}
@@ -463,7 +464,10 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
 
 
 def close_hung_replica(world: World, server: str, group: AvailabilityGroup) -> None:
-    """Take a group offline on a hung instance. The instance closes its replica when it responds again."""
+    """Take *group* offline on the hung instance *server*.
+
+    The instance closes its replica when it responds again.
+    """
     replicas.defer_role_loss(world, server, replicas.LEASE_EXPIRED_REASON, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None

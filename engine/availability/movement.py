@@ -50,7 +50,10 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def follow_primaries(world: World) -> None:
-    """After every event, let replicas without a primary, or with a former primary, follow the current primary."""
+    """Let replicas follow the current primary if they have no primary or a former one.
+
+    This runs after every event.
+    """
     for (server, guid), state in sorted(world.replicas.items()):
         if not world.instances[server].answering:
             continue
@@ -77,7 +80,7 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
 
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
-    """Set a secondary to RESOLVING while its group is offline in the cluster."""
+    """Set a secondary to RESOLVING if the cluster role of its group is offline or failed."""
     node, word = config.find_server_node(world, server), world.replicas[server, guid].word
     group = node.config.find_group(guid) if node is not None else None
     role = node.config.find_role(group.name) if node is not None and group is not None else None
@@ -146,9 +149,10 @@ def log_disconnection(world: World, guid: int, database: str, server: str, peer:
 
 
 def close_connections(world: World, server: str) -> None:
-    """Close the connections of *server*. Each reachable end handles the loss immediately. Derived.
+    """Close the connections of *server*.
 
-    An unreachable partner detects the loss by its session timeout.
+    Each end that is reachable handles the loss immediately. Derived. An unreachable partner detects the
+    loss by its session timeout.
     """
     for guid, owner, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, owner, peer]
@@ -160,8 +164,8 @@ def close_connections(world: World, server: str) -> None:
 def continue_without_secondary(world: World, key: Key, server: str) -> None:
     """Let the primary *key* continue without the lost secondary on *server*. [DOC: availability modes].
 
-    Until the cluster has recorded the loss, commits wait, because the secondary could still become primary
-    without them.
+    Commits wait until the cluster has recorded the loss. Before that, the secondary could still become
+    primary, and would not have these commits.
     """
     peer_state = world.copies[key].availability.get_peer_state(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
@@ -239,7 +243,10 @@ def update_primary_state(world: World, key: Key) -> None:
 
 
 def _compute_primary_state(world: World, key: Key) -> SyncState:
-    """Return a primary's state, which is NOT SYNCHRONIZING if suspended. [DOC: database replica states]."""
+    """Return the synchronization state of the primary *key*. [DOC: database replica states].
+
+    The state is NOT SYNCHRONIZING if data movement is suspended.
+    """
     if world.copies[key].availability.suspended is not None:
         return SyncState.NOT_SYNCHRONIZING
     guid = world.copies[key].availability.guid
@@ -378,9 +385,9 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
 
 
 def _acknowledge_suspension(world: World, key: Key) -> None:
-    """Log at the secondary that a forced failover suspended its copy. Clear this notice in the cluster.
+    """Log at the secondary that a forced failover suspended its copy. [DOC: forced failover].
 
-    [DOC: forced failover]
+    Then remove the copy from the pending suspensions in the cluster.
     """
     guid, copy_key = world.copies[key].availability.guid, (key[1], key[0])
     group = replicas.find_group_config(world, key[0], guid) if guid is not None else None
@@ -398,9 +405,9 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
 def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key, reason: SuspendReason) -> None:
     """Suspend a secondary to which the primary cannot send log.
 
-    After repeated forced failovers, the two copies may share no recovery fork (1408, state 103), because each
-    copy tracks two forks. Or the secondary's instance has an older version. [DOC: forced failover; upgrading
-    replicas]
+    One cause is repeated forced failovers: each copy tracks two forks, so the two copies may share no
+    recovery fork (1408, state 103). The other cause is an older version of the secondary's instance.
+    [DOC: forced failover; upgrading replicas]
     """
     _record_readiness(world, primary, secondary[0], False)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)

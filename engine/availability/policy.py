@@ -122,7 +122,7 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         return copy.availability.role is ReplicaRole.SECONDARY
 
     def has_waiting_commits(self, world: World, copy: DatabaseCopy) -> bool:
-        """Return whether the copy is a primary that shares synchronous-commit mode with a secondary."""
+        """Return whether the copy is a primary, and both it and a secondary are in synchronous-commit mode."""
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if group is None or not self.is_leader(copy):
             return False
@@ -279,9 +279,7 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
     def find_log_hold(
         self, world: World, copy: DatabaseCopy, ends_kb: list[float]
     ) -> tuple[str, float] | None:
-        """Return (log_reuse_wait_desc, log position in KB) of the secondaries that still need log; None if
-        none does.
-        """
+        """Return (log_reuse_wait_desc, log position in KB) if secondaries still need log; None otherwise."""
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         joined_servers = [
             server for database, server in (group.joined if group else ()) if database == copy.database
@@ -348,12 +346,12 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
             redo.suspend_after_redo_error(world, key)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error number with which this copy rejects the backup, or 0.
+        """Return the number of the error with which this copy rejects the backup; 0 if it allows the backup.
 
         Secondaries allow log and copy-only backups. They must be synchronizing or synchronized [DOC: active
-        secondaries]; the errors without a primary are derived. A secondary of a basic group allows no backup
-        [DOC: basic availability groups]. A secondary that is upgraded before its primary allows no backup
-        either [DOC: upgrading replicas].
+        secondaries]; the errors without a primary are derived. A secondary of a basic group allows no
+        backup [DOC: basic availability groups]. A secondary that is upgraded before its primary allows no
+        backup either [DOC: upgrading replicas].
         """
         if copy.availability.role is ReplicaRole.RESOLVING:
             return 983 if copy.availability.quorum else 988
@@ -376,9 +374,9 @@ class AvailabilityPolicy(group_policies.GroupPolicy):
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
 
     def allows_snapshot(self, copy: DatabaseCopy) -> bool | None:
-        """Return whether the copy allows snapshots.
+        """Return whether the copy allows snapshots; None if only a copy that clients can use allows them.
 
-        A primary or secondary allows them in any synchronization state and with any allowed connections; a
+        A primary or secondary allows them in any synchronization state and with any allowed connections. A
         RESOLVING copy does not. [DOC: database snapshots of availability databases]
         """
         if copy.availability.role is not ReplicaRole.SECONDARY:

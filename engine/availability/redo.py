@@ -111,9 +111,10 @@ def suspend_after_redo_error(world: World, key: Key) -> None:
 
 
 def mark_suspended(world: World, key: Key, reason: SuspendReason) -> None:
-    """Record and log that the system suspended the copy, or that the copy was suspended before its restart.
+    """Record and log that the copy is suspended.
 
-    [DOC: database replica states]
+    The system suspends it now, or it was already suspended before its restart. [DOC: database replica
+    states]
     """
     errorlog.write_message(world, key[0], 35264, key[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}")
     world.update_availability(key, suspended=reason)

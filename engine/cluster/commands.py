@@ -148,8 +148,9 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
 
     [DOC: Set-ClusterQuorum]
 
-    *name* is the path of a share. Its computer must exist, be reachable, and not be a node. A disk must be a
-    current or former witness or in Available Storage, which it leaves. Any storage account is accepted.
+    *name*: path of a share, or name of a disk or storage account. The computer of a share must exist,
+    be reachable, and not be a node. A disk must be a current or former witness, or in Available
+    Storage, which it then leaves. Any storage account is accepted.
     """
     first = _find_executing_node(world, cluster, observer)
     witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
@@ -272,8 +273,8 @@ REMOTE_CALL_FAILED_CODE: Final = build_message("the remote procedure call failed
 def require_majority(world: World, observer: str) -> None:
     """Raise InputError if the node *observer* does not reach a majority of its cluster.
 
-    The call of a cmdlet waits until the node notices the loss of quorum, and then fails. An empty name means
-    any node.
+    The call of a cmdlet waits until the node notices the loss of quorum, and then fails. An empty
+    *observer* means any node and raises no error.
     """
     if observer and not config.can_write_config(world, observer):
         raise InputError(REMOTE_CALL_FAILED_CODE)

@@ -73,10 +73,7 @@ def read_node_state(world: World, observer: str, name: str) -> str:
 
 
 def read_owner(world: World, observer: str, role: ClusterRole) -> str:
-    """Return the owner of the role. If the owner is down, the owner of the core resources is shown instead.
-
-    Known.
-    """
+    """Return the owner of the role, or the owner of the core resources if the role's owner is down. Known."""
     if role.owner and read_node_state(world, observer, role.owner) == "Down":
         return find_core_owner(world, observer)
     return role.owner
@@ -133,11 +130,11 @@ def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
 
 
 def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resource) -> ResourceState:
-    """Return the state of a resource of a failed role.
+    """Return the state of a resource of a failed role. Known.
 
-    The resource that caused the failure is failed: a lost disk, else the server. Its dependents are offline.
-    The disks, address and name of an instance stay online. The listener of a group is offline with the group.
-    Known.
+    The resource that caused the failure is failed. If none is recorded, this is a lost disk, otherwise
+    the server. Its dependents are offline. The disks, address and name of an instance stay online. The
+    listener of a group is offline with the group.
     """
     failed = [
         failed_resource.name for failed_resource in role.resources if failed_resource.failed
@@ -320,8 +317,9 @@ def is_witness_reachable(world: World, witness: Witness | None, side_nodes: Coll
 def has_witness_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
     """Return whether the witness votes for *side_nodes*.
 
-    These nodes must reach the witness, its Paxos tag must not be newer, and no other partition may hold it. A
-    node holds a witness by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
+    These nodes must reach the witness, and no other partition may hold it. Its Paxos tag must not be
+    newer than *config*. A node holds a witness by a reservation of the disk, a lock on witness.log or a
+    lease of the blob. Known.
     """
     witness = config.witness
     if witness is None or not is_witness_reachable(world, witness, side_nodes):
@@ -355,7 +353,7 @@ def read_paxos_tag(world: World, config: ClusterConfig, side_nodes: Collection[s
 
 
 def read_newer_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
-    """Return the copy on a disk witness if that copy is newer than *config*; otherwise *config*.
+    """Return the cluster database on the disk witness if it is newer than *config*; otherwise *config*.
 
     Without a disk that *side_nodes* can reserve, return *config*.
     """

@@ -49,5 +49,5 @@ def get_failure_threshold(world: World, cluster: str, role: ClusterRole) -> int:
 
 
 def count_restarts(world: World, role: ClusterRole) -> int:
-    """Return the number of restarts of the role's server on its node within the restart period."""
+    """Return how often the role's server was restarted on its node within the restart period."""
     return len(list_recent_restarts(world, find_server_resource(role)))

@@ -125,7 +125,7 @@ def _get_received_share(world: World, a: str, b: str) -> float:
 
 
 def _draw_silent_tick(world: World, cluster: Cluster, pair: NodePair) -> int:
-    """Draw the tick at which a series of lost heartbeats begins that makes the nodes lose each other."""
+    """Draw the tick from which so many heartbeats in a row are lost that the nodes lose each other."""
     threshold = round(_compute_silence_limit_s(world, cluster, pair) / cluster.heartbeat_s)
     received = _get_received_share(world, *pair)
     return world.tick + to_ticks(
@@ -192,9 +192,9 @@ def schedule_regroup(world: World, members: list[str]) -> None:
 
 
 def _can_continue(world: World, members: list[str]) -> bool:
-    """Return whether a partition without lost nodes still has quorum.
+    """Return whether the partition with *members* still has quorum.
 
-    It may have lost the vote of the witness.
+    The partition has lost no node, but it may have lost the vote of the witness.
     """
     known_config = world.nodes[members[0]].config
     return known_config.forced or quorum.has_majority(
@@ -471,9 +471,9 @@ def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
 
 
 def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
-    """Return the members of a partition that now reaches a partition with a later forced quorum.
+    """Return the nodes that must leave their partition for a partition with a later forced quorum.
 
-    They leave their partition and join the other partition.
+    They now reach members of that partition, and join it.
     """
     parts = [
         config.find_writing_node(world, partition)

@@ -57,9 +57,9 @@ class RoleKind:
         raise NotImplementedError
 
     def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
-        """Begin to bring the role online on the node. The kind calls `report_online` when it is online.
+        """Begin to bring the role online on *node*. Return the reason for a refusal, or "".
 
-        Return the reason for a refusal, or "".
+        The implementation calls `report_online` when the role is online.
         """
         raise NotImplementedError
 
@@ -259,7 +259,7 @@ def handle_failure(
 def _fail_over(
     world: World, node: str, role: ClusterRole, reason: str, resource: Resource, is_offline: bool = False
 ) -> None:
-    """Move a role, or leave it failed if it has used up its failovers.
+    """Move a role, or leave it failed if it has reached the maximum number of failovers.
 
     *is_offline*: the role is already offline, because a restart did not help.
     """
@@ -431,8 +431,8 @@ def complete_offline(
 ) -> None:
     """Bring a role online on another node after it has gone offline at its owner (timer handler).
 
-    While the owner does not respond, wait until it responds or the cluster has removed it. *is_requested*:
-    the owner has received the request.
+    If the owner does not respond, wait until it responds or the cluster has removed it. *is_requested*:
+    the owner has received the request to take the role offline.
     """
     node_and_role = _find_waiting_role(world, node, name, step)
     if node_and_role is None:

@@ -53,9 +53,8 @@ def _start_setup(
 def install_service_pack(world: World, name: str) -> None:
     """Install a service pack on a node for all its instances.
 
-    Instances that run there are down until it is finished.
-
-    If passive nodes are patched first, their installation interrupts no clients.
+    Instances that run on the node are down until the installation is finished. If passive nodes are
+    patched first, this interrupts no clients.
     """
     _require_idle_node(world, name)
     _start_setup(world, name, instances.SERVICE_PACK_SETUP, "setup.patched", CLUSTER_SERVICE_PACK_S)
@@ -152,9 +151,10 @@ def _add_owner(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
 
 
 def remove_node(world: World, instance: str, name: str) -> None:
-    """Execute Setup /ACTION=RemoveNode: uninstall the instance on the node, which is then no possible owner.
+    """Execute Setup /ACTION=RemoveNode: uninstall the instance on the node *name*.
 
-    An evicted node keeps its installation until then. [DOC: add or remove nodes of an instance]
+    The node is then no longer a possible owner. An evicted node keeps its installation until this
+    command. [DOC: add or remove nodes of an instance]
     """
     node_and_role = roles.find_role(world, instance)
     if instances.find_instance_role(world, instance) is None or node_and_role is None:

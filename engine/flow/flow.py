@@ -152,7 +152,10 @@ class Flow:
         return h.digest()
 
     def get_state_key(self) -> bytes:
-        """Return 20 bytes that distinguish states like `compute_digest`, but faster. They are never stored."""
+        """Return 20 bytes that distinguish the same states as `compute_digest`, but are faster to compute.
+
+        The bytes are never stored.
+        """
         return (
             self._compute_state_key()
             if self.memory is None
@@ -445,7 +448,10 @@ class Flow:
         return float(self.sources[source, k.QUEUED_S])
 
     def is_caught_up(self, stream: int) -> bool:
-        """Return whether the send queue is smaller than a log block. All other log is in transit or received."""
+        """Return whether at most one log block of the stream remains to be sent.
+
+        All other log is in transit or received.
+        """
         source, _ = self._require_stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         crossings = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)

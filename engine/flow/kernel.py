@@ -358,9 +358,8 @@ def flush_backlog(
     """Return the KB that one log device writes in a step, at most *max_kb*.
 
     *backlog*: log to write, in KB. *block*: size of a log block; *per_block*: blocks per KB. *crowd*:
-    (connections - 1) / connections. *per_two_crowd*: 0.5 / *crowd*. The model is the fluid approximation of
-    an
-    M/M/1 queue with group commit. The step is implicit.
+    (connections - 1) / connections. *per_two_crowd*: 0.5 / *crowd*. The model is the fluid
+    approximation of an M/M/1 queue with group commit. The step is implicit.
     """
     beta = max_kb * per_block
     if crowd <= 0.0:  # a single connection never waits for its own earlier block
@@ -539,7 +538,7 @@ def carry_log(
     known_kb: float,
     dt: float,
 ) -> None:
-    """Send the log of stream *j* from instance *h* to *m*, harden it, update the acknowledged position."""
+    """Send log of stream *j* from instance *h* to *m*, harden it, and update the acknowledged position."""
     slot = step_number & (history.shape[2] - 1)
     sent = state[j, SENT] + may_send
     state[j, SENT] = sent
@@ -814,7 +813,7 @@ def add_to_hosts(
 
 @inside
 def share_hosts(hosts: Table, dt: float, hz: float) -> None:
-    """For each instance, compute the served share of its demand for workers, processors and disks."""
+    """Compute the share of the demanded workers, processors and disks that each instance can provide."""
     for h in range(hosts.shape[0]):
         cores = hosts[h, CORES]
         free = hosts[h, WORKERS] - hosts[h, BUSY] + dt * hosts[h, COMMITS]
@@ -1405,7 +1404,7 @@ def streams_alike(streams: Table, params: Table, place: NumberTable, history: Cu
 def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
     """Return whether two sources, with their streams, differ at most in their pages and log file sizes.
 
-    Unless *exactly*, their positions of log reuse may also differ.
+    *exactly*: False if their positions of log reuse may differ, too.
     """
     sources, source_params = flow.sources, flow.source_params
     streams, stream_params = flow.streams, flow.stream_params
@@ -1464,7 +1463,10 @@ def find_alike(flow: Arrays, exactly: bool) -> None:
 
 @inside
 def note_runs(places: NumberTable, count: int) -> None:
-    """Store the first number of each group, and each series of consecutive numbers in one group."""
+    """Store the groups and the runs of *count* numbers in *places*.
+
+    A group is stored as its first number. A run is a series of consecutive numbers in one group.
+    """
     groups = 0
     runs = 0
     for number in range(count):
@@ -1552,9 +1554,9 @@ def distribute_results(flow: Arrays) -> None:
 
 @inside
 def is_roomy(sources: Table, params: Table, work: Table, source_places: NumberTable, steps: int) -> bool:
-    """Return whether no log of certain groups can fill up within *steps* steps.
+    """Return whether the checked logs have room for *steps* more steps.
 
-    These are the groups whose sources differ in their positions of log reuse.
+    Only groups whose sources differ in their positions of log reuse are checked.
     """
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
@@ -1591,14 +1593,13 @@ def advance(
 ) -> int:
     """Run at most *ticks* ticks and return the number of ticks that ran.
 
-    A run stops after the tick at which an armed stop condition (crossing) holds. It also stops at the whole
-    second at which the result of a threshold (level) changes. A result of -1 - number means that this source
-    or
-    stream does not balance, which is a defect of this program. Streams are counted after the sources. Every
-    *sample_interval* ticks of the clock (0: never), all counters are appended to the samples. *source_work*
-    and
-    the three arrays after it are scratch space. So is *counters*, except PASSED (a threshold changed at the
-    last tick) and HELD (an armed stop condition holds at the end).
+    A run stops after the tick at which an armed stop condition (crossing) holds. It also stops at the
+    whole second at which the result of a threshold (level) changes. A result of -1 - number means that
+    the source or stream with this number does not balance, which is a defect of this program. Streams
+    are counted after the sources. Every *sample_interval* ticks of the clock (0: never), all counters
+    are appended to the samples. *source_work* and the three arrays after it are scratch space.
+    *counters* is scratch space, too, except for two results. They are PASSED (a threshold changed at
+    the last tick) and HELD (an armed stop condition holds at the end).
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,

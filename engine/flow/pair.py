@@ -41,9 +41,9 @@ class MirroringSetup(Struct, frozen=True):
         )
 
     def with_changes(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> MirroringSetup:
-        """Return a copy with other field values of the source or the stream; *site* applies to both servers.
+        """Return a copy in which *changes* replace fields of the source or the stream, by field name.
 
-        Raise TypeError for an unknown field.
+        *site* applies to both servers. Raise TypeError for an unknown field.
         """
         source_fields = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in source_fields}

@@ -47,7 +47,11 @@ def build_threshold_array(thresholds: Sequence[Threshold]) -> Array:
 def set_row_positions(
     s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]
 ) -> None:
-    """Set log positions in row *s*. If a position is also a total, its smoothed rate does not change."""
+    """Set log positions in row *s*. If a position is also a total, its smoothed rate does not change.
+
+    *columns*: position name -> column. *totals*: number of totals, which are in the first columns.
+    *positions*: position name -> new value.
+    """
     for name, value in positions.items():
         column = columns[name]
         if column < totals:
@@ -69,7 +73,8 @@ def adopt_steady_row(
 def reset_rate(s: Array, totals: int, since_look_s: float) -> None:
     """Reset the last sample of each total in row *s*, so that the smoothed rates continue unchanged.
 
-    The sample is extrapolated back by *since_look_s*, the time since it was taken.
+    The new sample is extrapolated back from the current total. *since_look_s*: seconds since the last
+    sample.
     """
     for total in range(totals):
         s[totals + total] = s[total] - s[2 * totals + total] * since_look_s

@@ -75,10 +75,10 @@ class RunCache:
     def find_run(
         self, history_id: int, ticks_since_change: int, ticks: int
     ) -> tuple[int, CachedState] | None:
-        """Return (end tick, state) of a stored run from *ticks_since_change*, or None.
+        """Return (end tick, state) of a stored run from *ticks_since_change* on; None if there is none.
 
-        The run takes *ticks* ticks, or ends earlier at a stop condition. All ticks count from the last change
-        of the history.
+        The run takes *ticks* ticks, or ends earlier at a stop condition. All ticks count from the last
+        change of the history.
         """
         end_tick = ticks_since_change + ticks
         for stop in self._stops.get(history_id, ()):

@@ -49,7 +49,8 @@ class Samples:
     def __init__(self, every: int = 100, exact: bool = True) -> None:
         """Create empty samples.
 
-        With *exact* False, values are rounded to seven digits and compressed, for runs of hours.
+        *every*: ticks between two samples. *exact*: False to round values to seven digits and compress
+        them, for runs of hours.
         """
         if every < 1:
             raise ValueError("samples need at least one tick between them")

@@ -90,7 +90,10 @@ def _require_partner_copy(world: World, copy: DatabaseCopy) -> DatabaseCopy:
 
 
 def _find_partner_to_notify(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
-    """Return the session and the partner that the statement must notify. Return no partner during a failover."""
+    """Return (session, tuple with the partner that the statement must notify).
+
+    The tuple is empty during a failover.
+    """
     partner, is_busy = copy.mirroring.partner, copy.mirroring.state is MirrorState.PENDING_FAILOVER
     return copy.mirroring.guid or 0, (partner,) if partner is not None and not is_busy else ()
 

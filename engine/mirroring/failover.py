@@ -186,7 +186,10 @@ WITNESS_CHECK_INTERVAL_S = 0.5
 
 
 def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
-    """Return whether messages pass between mirror and witness in both directions, whatever the two believe."""
+    """Return whether messages pass between mirror and witness in both directions.
+
+    What the two servers know about their connection does not matter.
+    """
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False

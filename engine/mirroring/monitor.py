@@ -206,7 +206,7 @@ def update_monitor(world: World, server: str, database: str | None = None) -> li
 
 
 def record_row(world: World, copy: DatabaseCopy) -> MonitorRow:
-    """Record a row with the knowledge of the copy's server, delete expired rows, and raise alerts."""
+    """Record a row of what the copy's server knows, delete expired rows, and raise alerts."""
     key = copy.key
     before = get_rows(world, key)
     row = _measure_row(world, copy, before)

@@ -121,9 +121,9 @@ def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def is_damage_detected(copy: DatabaseCopy, page: int) -> bool:
-    """Return False if the page has damage that no reader has noticed yet.
+    """Return whether a reader has noticed the damage of the page; True for an intact page.
 
-    Damage has been noticed if redo failed or the page has a repair row. Return True for an intact page.
+    Damage has been noticed if redo failed or the page has a repair row.
     """
     repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
     return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried

@@ -104,8 +104,9 @@ class MirroringPolicy(group_policies.GroupPolicy):
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
         """Return the partner if it may supply a damaged page, else an empty list.
 
-        Both partners must be of version 2008 or later and connected. A principal attempts a repair only while
-        SYNCHRONIZED [DOC: automatic page repair], a mirror whenever redo reads the page.
+        Both partners must be of version 2008 or later and connected. A principal attempts a repair only
+        while SYNCHRONIZED [DOC: automatic page repair]. A mirror attempts a repair whenever redo reads the
+        page.
         """
         partner = world.copies.get((copy.mirroring.partner or "", copy.database))
         if copy.mirroring.guid is None or partner is None or not quorum.is_connected_to_partner(world, copy):
@@ -144,9 +145,9 @@ class MirroringPolicy(group_policies.GroupPolicy):
         return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
 
     def find_backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """Return the error for a backup of a mirror: 954 before 2012, since then 3059. 0 for other copies.
+        """Return the number of the error for a backup of a mirror; 0 for other copies.
 
-        Known.
+        The error is 954 before version 2012, and 3059 from 2012 on. Known.
         """
         if copy.mirroring.role is not Role.MIRROR:
             return 0
@@ -267,7 +268,7 @@ def _build_stream_parameters(awaited: bool, sending: bool, waiting: bool, redoin
 
 
 def _is_catching_up(copy: DatabaseCopy) -> bool:
-    """Return whether commits do not wait, because the mirror is SYNCHRONIZING and still has a backlog.
+    """Return whether the mirror is SYNCHRONIZING and still has a backlog. Commits then do not wait for it.
 
     The principal serves clients but is unprotected (facts 3.1 in docs/facts.md).
     """

@@ -31,7 +31,11 @@ def is_connected_to_witness(world: World, copy: DatabaseCopy) -> bool:
 
 
 def has_quorum(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether the copy's server has quorum: no witness, or a connection to partner or witness."""
+    """Return whether the copy's server has quorum.
+
+    If the session has a witness, the server must be connected to its partner or to the witness. A
+    session without a witness always has quorum.
+    """
     return (
         copy.mirroring.witness is None
         or is_connected_to_partner(world, copy)

@@ -72,7 +72,7 @@ def _is_redone(world: World, stream: int, upto_kb: float) -> bool:
 
 
 def detect_redo_error(world: World, mirror: Key) -> None:
-    """Stop redo if the mirror's files have a problem. During a role change, check later."""
+    """Stop redo if the mirror's files have a problem. During a role change, only schedule a later check."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
@@ -153,7 +153,10 @@ class CopiedFiles(TypedDict):
 
 
 def collect_logged_fields(copy: DatabaseCopy) -> CopiedFiles:
-    """Return the fields that describe files and encryption, which other copies receive through the log."""
+    """Return the fields of *copy* that describe its files and encryption.
+
+    Other copies receive changes of these fields through the log.
+    """
     return CopiedFiles(
         size_kb=copy.size_kb,
         log_size_kb=copy.log_size_kb,
@@ -247,7 +250,7 @@ def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
 
 
 def try_clear_redo_error(world: World, mirror: Key) -> bool:
-    """Return whether redo can continue, because all drives and pages are intact. If so, clear the redo error.
+    """Clear the redo error if all drives and pages are intact. Return whether redo can continue.
 
     RESUME calls this.
     """
@@ -279,7 +282,8 @@ def stop_serving(world: World, key: Key) -> None:
 def start_serving(world: World, key: Key, *, announce: bool = True) -> None:
     """Open the database of a principal that has quorum again.
 
-    *announce* True logs this; it is False if the session synchronizes immediately.
+    *announce* True writes an ERRORLOG line about this. Callers pass False if the session synchronizes
+    immediately.
     """
     copy = world.copies[key]
     if copy.db_state is not DbState.ONLINE:

@@ -258,7 +258,7 @@ class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     """Secondary: time at which the last revert began."""
 
     def __repr__(self) -> str:
-        """Return the text for the state hash. It omits a rare state while it is off."""
+        """Return the text for the state hash. It omits `revert_kb` and `revert_since` if both are 0."""
         return Struct.__repr__(self).replace(", revert_kb=0.0, revert_since=0", "", 1)
 
     def get_peer_state(self, server: str) -> SyncState:

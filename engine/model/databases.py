@@ -230,7 +230,7 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Interval of the log backup job on this server; 0 means no job."""
 
     def __repr__(self) -> str:
-        """Return the text for the state hash. It omits rarely used options while they are off."""
+        """Return the text for the state hash. It omits rarely used fields that have their default values."""
         text = Struct.__repr__(self).replace(", read_only=False", "", 1)
         for name in ("recovery_log_kb", "full_backup_kb", "options_kb"):
             text = text.replace(f", {name}=0.0", "", 1)

@@ -309,13 +309,13 @@ class World:
         return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def mark_log_changed(self, copy: DatabaseCopy) -> None:
-        """Record that the log that *copy* writes or receives may need a new setup."""
+        """Record that the flow model may need a new setup for the log that *copy* writes or receives."""
         source = self.find_source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
     def find_source_of(self, copy: DatabaseCopy) -> int | None:
-        """Return the source of the log that *copy* writes or receives, or None."""
+        """Return the number of the source of the log that *copy* writes or receives, or None."""
         if copy.source is None and copy.stream in self.streams:
             return self.flow.get_stream_source(copy.stream)
         return copy.source
@@ -402,7 +402,10 @@ class World:
         return [copy for copy in copies if copy.group == guid]
 
     def find_running_failover(self, guid: int | None) -> Failover | None:
-        """Return the running failover of a session or an availability group's database, or None."""
+        """Return the running failover of *guid*, or None.
+
+        *guid*: number of a mirroring session or of a database in an availability group.
+        """
         failover_index = self.latest_failover.get(guid or 0)
         if failover_index is None:
             return None

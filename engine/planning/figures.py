@@ -193,7 +193,7 @@ def _build_encryption_figure(number: str, column: str) -> Figure:
 def _run_operation(
     operation: Operation, mode: SafetyMode, samples: Samples | None = None
 ) -> tuple[Flow, float]:
-    """Run an operation alone in the database. Return the flow and the duration in seconds."""
+    """Simulate *operation* in a database without clients. Return the flow and the duration in seconds."""
     flow = Flow.create_empty()
     workload = replace(
         WORKLOAD1, connections=0.0
@@ -208,7 +208,10 @@ def _run_operation(
 
 
 def _run_until_threshold(flow: Flow, samples: Samples | None = None) -> float:
-    """Run until a value crosses a threshold that was set before. Return the duration in seconds."""
+    """Run *flow* until one of its stop conditions is met. Return the duration in seconds.
+
+    The caller sets the stop conditions first.
+    """
     ticks, sources, streams = run_flow(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S

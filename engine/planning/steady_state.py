@@ -76,8 +76,8 @@ def compute_steady_states(
 ) -> tuple[SteadyState, ...]:
     """Run each setup until it is steady, and return its figures. Results are cached.
 
-    *endless_queue*: "send" or "redo" gives the session such a queue that never becomes empty. The figures
-    then show how fast the mirror catches up. Empty for no such queue.
+    *endless_queue*: "send" or "redo" gives each session a queue of this kind that never becomes empty.
+    The figures then show how fast the mirror catches up. "" means that there is no endless queue.
     """
     states: list[SteadyState] = []
     for first_index in range(0, len(setups), SETUPS_PER_FLOW):

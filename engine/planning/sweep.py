@@ -75,10 +75,11 @@ def find_last_acceptable(
     safety: SafetyMode,
     is_acceptable: Callable[[SteadyState], bool],
 ) -> float | None:
-    """Return the last value before *is_acceptable* first fails. The search continues between two *values*.
+    """Return the last value before the first one that *is_acceptable* rejects.
 
-    *axis*: field of the plan that has these values. *safety*: safety level instead of the plan's own. Return
-    None if the first value fails, and the last value if none fails.
+    The search is refined between the two *values* at which the result changes. *axis*: field of the
+    plan that has these values. *safety*: safety level instead of the plan's own. Return None if the
+    first value fails, and the last value if none fails.
     """
     last_value: float | None = None
     bracket: tuple[float, float] | None = None

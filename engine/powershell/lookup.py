@@ -52,7 +52,7 @@ def require_computer(world: World, node: str, name: str, call: CmdletCall) -> No
 
 
 def find_node(world: World, node: str) -> Node:
-    """Return the state of the node with this name. The prompt runs on this node."""
+    """Return the state of *node*, the node on which the prompt runs."""
     return world.nodes[node]
 
 

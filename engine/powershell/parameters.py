@@ -125,7 +125,10 @@ class CmdletParameter(Struct, frozen=True):
 
 
 def _is_in_version(word: str, windows: str) -> bool:
-    """Return whether *windows* has the name *word*, which may state its first version, such as Drain@2012."""
+    """Return whether the parameter name *word* exists in the Windows version *windows*.
+
+    A suffix of *word* states the first version that has the name, such as Drain@2012.
+    """
     first_version = word.partition("@")[2].replace("R2", " R2")
     return not first_version or WINDOWS_VERSIONS.index(windows) >= WINDOWS_VERSIONS.index(first_version)
 
@@ -146,7 +149,10 @@ def require_cmdlet(name: str, windows: str) -> None:
 
 
 def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[CmdletParameter]:
-    """Return the parameters whose name or alias begins with *prefix*. An exact match is the only result."""
+    """Return the parameters whose name or alias begins with *prefix*.
+
+    If *prefix* is a complete name or alias, return only the parameter with this name.
+    """
     cmdlet_names, _, other_names = CMDLET_PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     prefixed = list[CmdletParameter]()

@@ -151,7 +151,10 @@ PER_OBJECT_CMDLETS: Final = frozenset([
 def _run_cmdlet_for_each_object(
     cmdlet: Cmdlet, world: World, node: str, call: CmdletCall, table: PipelineTable | None
 ) -> PipelineTable:
-    """Run the cmdlet once per object, if it processes single objects, and return the rows of all results."""
+    """Run a cmdlet of PER_OBJECT_CMDLETS once per object, and return the rows of all results.
+
+    Run any other cmdlet only once.
+    """
     if call.name.lower() not in PER_OBJECT_CMDLETS:
         return cmdlet(world, node, call, table)
     names = call.get_values("name", 0) if table is None else ()

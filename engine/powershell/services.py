@@ -255,5 +255,8 @@ NET_STOP_QUESTION: Final = (
 
 
 def _format_net_error(text: str, number: int) -> str:
-    """Return an error message of the command net: *text*, and a hint to message *number*. Known."""
+    """Return the error message *text* of the command net, with a hint to the help for message *number*.
+
+    Known.
+    """
     return f"{text}\n\nMore help is available by typing NET HELPMSG {number}."

@@ -533,7 +533,7 @@ def _convert_security(stored: object) -> Security:
 
 
 def store_security(world: World, server: str, database: str, security: Security) -> None:
-    """Store *security*: for a user database in its log, otherwise in the instance."""
+    """Store *security* in the log of a user database. Otherwise store it in the instance."""
     if database.lower() in (INSTANCE_SCOPE, *statements.SYSTEM_DATABASES):
         world.objects[server, database.lower(), SECURITY_KEY] = security
         return

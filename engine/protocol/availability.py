@@ -52,7 +52,7 @@ def list_serving_copies(
 
 
 def update_availability(world: World) -> None:
-    """Bring the availability of databases that have changed up to the current tick.
+    """Update the availability of all changed databases to the current tick.
 
     Emit an event when service begins or ends, or when protection begins or ends.
     """
@@ -100,8 +100,8 @@ def update_availability(world: World) -> None:
 def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     """Return whether another copy could take over without data loss.
 
-    A database in no group, on a failover cluster instance, is protected if another node could start the
-    instance.
+    A database that is on a failover cluster instance and in no group is protected if another node could
+    start the instance.
     """
     if copy.group is None and world.instances[copy.server].clustered:
         return group_policies.has_automatic_failover(world, copy.database)

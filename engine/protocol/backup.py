@@ -397,7 +397,8 @@ def _find_backup_source(
 ) -> DatabaseCopy:
     """Return the copy to back up. Raise an error if its role or state does not allow the backup.
 
-    *as_secondary* True allows a secondary replica [DOC: active secondaries].
+    *damaged* True allows a copy whose disk has failed, if its log files are intact. *as_secondary* True
+    allows a secondary replica [DOC: active secondaries].
     """
     if world.instances[server].find_snapshot(database) is not None:
         raise SqlError(3002, also=(3013,), title=title)

@@ -149,7 +149,7 @@ def end_connections(world: World, client: Client) -> None:
 
 
 def _stop_without_retry(world: World, client: Client) -> None:
-    """Stop an application that has no retry logic, with an event.
+    """Stop an application that has no retry logic, and emit an event.
 
     The application stays stopped until someone restarts it.
     """

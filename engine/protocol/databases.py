@@ -64,10 +64,10 @@ Above this minimum, the size is a quarter of the data files' size.
 def create_database(
     world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewDatabaseFile] = ()
 ) -> list[Message]:
-    """Create an empty database without a backup; it inherits the recovery model of the database model.
+    """Create an empty database without a backup.
 
-    *login* becomes its owner. Raise 1801 if the name exists; 1803, 1828, 5133 or 5149 for a file that cannot
-    be created.
+    Its recovery model is that of the system database "model". *login* becomes its owner. Raise 1801 if
+    the name exists; 1803, 1828, 5133 or 5149 for a file that cannot be created.
     """
     _require_free_name(world, server, name)
     _check_new_files(world, server, new_files)
@@ -185,8 +185,9 @@ def _require_free_name(world: World, server: str, name: str) -> None:
 def drop_database(world: World, server: str, name: str) -> list[Message]:
     """Drop a database or a snapshot. Raise 3709 if the database has snapshots.
 
-    `engine.tsql` has already raised 3701 if it does not exist, or 3702 if an application uses it. It has
-    raised 3708 for a system database, 3743 if it is mirrored, 3752 in an availability group.
+    `engine.tsql` has already raised 3701 for a missing database, 3702 if an application uses the
+    database, and 3708 for a system database. It has also raised 3743 for a mirrored database and 3752
+    for a database in an availability group.
     """
     picture = world.instances[server].find_snapshot(name)
     if picture is not None:
@@ -291,10 +292,11 @@ class DetachedFile(Struct, frozen=True):
 
 
 def detach_database(world: World, server: str, name: str) -> list[Message]:
-    """Detach a database. Its files remain on disk (sp_detach_db). Raise 3709 if it has snapshots.
+    """Detach a database (sp_detach_db). Its files remain on disk. Raise 3709 if it has snapshots.
 
-    `engine.tsql` has already raised 7940 for a system database, 15010 if it does not exist, or 3703 if it is
-    in use. It has raised 3743 if it is mirrored, 3752 in an availability group, 3707 if it is not recovered.
+    `engine.tsql` has already raised 7940 for a system database, 15010 for a missing database, and 3703
+    for a database in use. It has also raised 3743 for a mirrored database, 3752 for a database in an
+    availability group, and 3707 for an unrecovered database.
     """
     copy = statements.require_copy(world, server, name)
     assert copy.source is not None, f"{copy.key} is open and writes no log"

@@ -118,7 +118,10 @@ def _fail_data(world: World, key: Key) -> None:
 
 
 def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
-    """Run the next automatic checkpoint of a database whose data volume has failed (timer handler)."""
+    """Run the next automatic checkpoint of a database whose data volume has failed (timer handler).
+
+    *failed_tick*: tick at which the volume failed. Do nothing if this failure no longer exists.
+    """
     copy = world.copies.get((server, database))
     if copy is None or copy.data_failed_tick != failed_tick or copy.db_state is not DbState.ONLINE:
         return
@@ -130,7 +133,8 @@ def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) 
 def require_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
     """Raise 823 if the copy's data volume is lost.
 
-    Derived: every query is assumed to need a page that is not in memory.
+    *operation*: "read" or "write". *state*: state number of the error. Derived: every query is assumed
+    to need a page that is not in memory.
     """
     if copy.data_failed_tick is not None:
         raise SqlError(823, *files.build_io_error_arguments(copy, operation), state=state)

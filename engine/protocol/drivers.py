@@ -76,9 +76,10 @@ def get_second_server_name(client: Client) -> str:
 
 
 def refuses_partner(client: Client, reported: str | None) -> bool:
-    """Return whether the driver refuses a login with MultiSubnetFailover=True at a mirrored server.
+    """Return whether the driver refuses the login because of a failover partner.
 
-    *reported* is the partner that the server reports. [DOC: SqlClient high availability]
+    This happens with MultiSubnetFailover=True. *reported*: partner that the server reports, or None. A
+    partner in the connection string counts, too. [DOC: SqlClient high availability]
     """
     driver = DRIVERS.get(client.driver)
     if not client.multi_subnet or (driver is not None and not driver.uses_reported_partner):

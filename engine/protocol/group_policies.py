@@ -232,7 +232,7 @@ class ReplicationPolicy(ABC):
 
     @abstractmethod
     def log_startup_state(self, world: World, key: Key) -> None:
-        """Write the ERRORLOG lines about the copy that follow a start without problems."""
+        """Write the ERRORLOG lines about the copy's state after a start without problems."""
 
     @abstractmethod
     def list_preconditions(self, world: World, database: str) -> list[FailoverPrecondition]:
@@ -244,7 +244,7 @@ class GroupPolicy(ReplicationPolicy):
 
     @abstractmethod
     def get_timeout_s(self, world: World, group: int, server: str, peer: str) -> int:
-        """Return the time after which *server* considers a silent *peer* as lost, in seconds."""
+        """Return the time in seconds after which *server* treats a silent *peer* as lost."""
 
     @abstractmethod
     def get_address(self, world: World, group: int, server: str, peer: str) -> str | None:

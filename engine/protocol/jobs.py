@@ -34,9 +34,9 @@ def is_agent_running(world: World, server: str) -> bool:
 
 
 def is_job_running_for(world: World, server: str, database: str, action: str) -> bool:
-    """Return whether a job of SQL Server Agent on *server* performs *action* for *database*.
+    """Return whether SQL Server Agent on *server* runs a job that performs *action* for *database*.
 
-    If no server has such a job, return whether the Agent runs.
+    If no server has such a job, return whether the Agent on *server* runs.
     """
     having = [
         (name, job)

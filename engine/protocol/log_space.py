@@ -98,7 +98,8 @@ def _require_writer(copy: DatabaseCopy) -> None:
 def write_log(world: World, key: Key, kb: float) -> float:
     """Write *kb* of log for a statement of a T-SQL window. Return the position at which this log begins.
 
-    Raise SqlError 9002 if the log is full and cannot grow, or LogTakenOverError.
+    Raise SqlError 9002 if the log is full and cannot grow. Raise LogTakenOverError if another copy has
+    become the writer.
     """
     copy = world.copies[key]
     _require_writer(copy)

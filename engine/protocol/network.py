@@ -57,7 +57,10 @@ def get_packet_losses(world: World, a: str, b: str) -> tuple[float, float]:
 
 
 def forget_lossy_timers(world: World, a: str, b: str) -> None:
-    """Forget the random times of timeouts on the link between two computers, whose packet loss changes."""
+    """Forget the random times of timeouts on the link between two computers.
+
+    Callers do this when the packet loss of the link changes.
+    """
     for key, contact in list(world.contacts.items()):
         if contact.pending in ("lossy", "retry") and {_get_link_end(world, name) for name in key[1:]} == {
             a,
@@ -280,7 +283,7 @@ def _log_refusal(
 
 
 def get_timeout_s(world: World, guid: int, server: str, peer: str) -> int:
-    """Return the time after which *server* considers a silent *peer* as lost, in seconds."""
+    """Return the time in seconds after which *server* treats a silent *peer* as lost."""
     return group_policies.get_group_policy(world, guid).get_timeout_s(world, guid, server, peer)
 
 
@@ -310,9 +313,10 @@ def _draw_delays_s(random_stream: RandomStream) -> dict[str, float]:
 def schedule_detections(
     world: World, session_guid: int | None = None, resumed_server: str | None = None
 ) -> None:
-    """Schedule the detections at the ends of connections after a change. None means all sessions.
+    """Schedule the detections at the ends of connections after a change.
 
-    *resumed_server* is an instance that has just stopped hanging: it detects closed connections immediately.
+    *session_guid*: only connections of this session; None means all sessions. *resumed_server*:
+    instance that has just stopped hanging. It detects closed connections immediately.
     """
     chance = world.chance.fork()
     lossy_chance = RandomStream.from_seed(chance.state + world.tick)

@@ -213,7 +213,7 @@ OPTION_SETTERS: Final[dict[str, Callable[[World, Key, str], None]]] = {
 
 
 def get_model_recovery(server: Instance) -> RecoveryModel:
-    """Return the recovery model of the database model, which new databases inherit.
+    """Return the recovery model of the system database "model", which new databases inherit.
 
     It depends on the edition [DOC: model database]. Only Express has SIMPLE. Known.
     """

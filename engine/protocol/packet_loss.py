@@ -70,9 +70,10 @@ def draw_silence_s(random_stream: RandomStream, loss: float, timeout_s: float) -
 def draw_heartbeat_silence_s(
     random_stream: RandomStream, received: float, interval_s: float, threshold: int
 ) -> float:
-    """Draw the time until the first of *threshold* successive lost heartbeats.
+    """Draw the time until a run of *threshold* successive lost heartbeats begins, in seconds.
 
-    *received* is the share of heartbeats that are answered.
+    *received* is the share of heartbeats that are answered. *interval_s* is the time between two
+    heartbeats.
     """
     lost_run = raise_to_power(1.0 - received, float(threshold))
     if random_stream.draw_uniform() < lost_run:

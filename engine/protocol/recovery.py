@@ -18,10 +18,11 @@ PROGRESS_REPORT_MIN_S: Final = 10.0
 
 
 def record_recovery_log(world: World, key: Key, *, crashed: bool) -> None:
-    """Record, when the process of a copy ends, the log that the copy's next start redoes.
+    """Record the log that the next start of a copy redoes. Callers do this when the copy's process ends.
 
     This log begins at the oldest open transaction. After a crash (*crashed*), it begins at the last
-    checkpoint if that is older. A mirror or secondary writes no log; its redo queue is in the flow model.
+    checkpoint if that is older. A mirror or secondary writes no log; its redo queue is in the flow
+    model.
     """
     copy = world.copies[key]
     if copy.source is None:

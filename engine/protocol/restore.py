@@ -367,9 +367,12 @@ def restore_log(
 ) -> statements.Outcome:
     """Restore log from the disk file *path*. The backup must continue the log of the copy.
 
-    Raise one of these errors, followed by 3013: 3117, 3118, 3135, 3154, 3201. Log is missing before the
-    backup: 4305. The backup contains no later log: 4326. Another recovery path: 4330. STOPAT is earlier than
-    the restored log: 4335. *ending* replaces *recovery* if other options are needed.
+    *recovery* False means NORECOVERY, *file* is the number of the backup. *ending* replaces *recovery*
+    if other options are needed.
+
+    Raise 3117, 3118, 3135, 3154 or 3201, each followed by 3013. The following errors are followed by
+    3013, too. 4305: log before the backup is missing. 4326: the backup contains no later log. 4330: the
+    backup is from another recovery path. 4335: STOPAT is earlier than the restored log.
     """
     ending = replace(ending or RestoreState(recovery), position=file)
     title = "RESTORE LOG"

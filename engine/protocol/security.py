@@ -160,7 +160,10 @@ def find_handshake_refusal(world: World, caller: str, acceptor: str) -> Connecti
 
 
 def _find_shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
-    """Return the Windows account of the caller *a* that *b* recognizes; empty if it recognizes none."""
+    """Return the Windows account that the caller *a* shows to *b*; empty if *b* does not recognize it.
+
+    The result is also empty unless the first of the authentication *methods* is WINDOWS.
+    """
     identity = find_network_identity(world, a) or ""
     is_known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and is_known else ""

@@ -43,7 +43,10 @@ ABANDON_HANDLERS: Final[dict[str, Callable[..., None]]] = {}
 
 
 def abandon_statement(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
-    """Abandon a pending statement and undo its work as far as SQL Server does."""
+    """Abandon a pending statement and undo its work as far as SQL Server does.
+
+    *handler* and *args* are those of the PendingStatement.
+    """
     if handler in ABANDON_HANDLERS:
         ABANDON_HANDLERS[handler](world, server, *args)
 
@@ -59,9 +62,12 @@ FindPeers = Callable[[World, DatabaseCopy], tuple[int, tuple[str, ...]]]
 def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], Statement]:
     """Build a decorator for a statement that must notify the other servers of a session or group.
 
-    The statement waits while one of these servers is connected but silent. When the silent server is detected
-    as lost, the statement continues without it. Derived: a server that receives no message does not change
-    its state.
+    *name*: name of the statement. *find_peers*: function that returns the session or group and these
+    servers.
+
+    The statement waits while one of these servers is connected but silent. When the silent server is
+    detected as lost, the statement continues without it. Derived: a server that receives no message
+    does not change its state.
     """
     handler = f"exchange.{name}"
 
@@ -166,7 +172,7 @@ COMPLETION_HANDLERS["restore.recovered"] = _complete_recovery
 
 
 def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """Record as lost the commits that other copies have and this recovered copy lacks.
+    """Record the loss of the commits that other copies have but this recovered copy lacks.
 
     Do nothing while another copy is accessible.
     """
@@ -193,7 +199,7 @@ def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
 
 
 def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> Outcome:
-    """Stop the instance (SHUTDOWN [WITH NOWAIT]), which also ends the connection that requested this."""
+    """Stop the instance (SHUTDOWN [WITH NOWAIT]). The connection that requested this ends, too."""
     cause = "shutdown-nowait" if nowait else "shutdown"
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick

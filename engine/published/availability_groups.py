@@ -129,9 +129,10 @@ def _apply_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World
 
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
-    """Return the seconds from the input lines until a replica enters the state *state_word*.
+    """Return the seconds until a replica enters the state *state_word*.
 
-    `_apply_lines` applies the lines at 5 s. *server*: only this replica; None for any.
+    The time begins with the input lines, which `_apply_lines` applies at 5 s. *server*: only this
+    replica; None for any.
     """
     found_events = (event for event, change in select_data(events, ReplicaData) if change.new == state_word)
     return next(event.tick for event in found_events if server in (None, event.server)) / TICKS_PER_S - 5.0

@@ -159,7 +159,7 @@ def _format_verdict(outcomes: set[bool]) -> str:
 
 
 def _build_survival_rows() -> list[FigureRow]:
-    """Return rows that compare SURVIVAL_VERDICTS with runs of every choice of failed nodes.
+    """Return rows that compare SURVIVAL_VERDICTS with runs for every choice of failed nodes.
 
     The verdict is Yes if the cluster survives all choices, No if it survives none, else "50/50".
     """
@@ -219,7 +219,7 @@ def _build_heartbeat_rows() -> list[FigureRow]:
 
 
 def _count_votes(world: World, lines: str) -> tuple[int, int]:
-    """Return the number of counted node and witness votes at 60 s, after the input *lines*."""
+    """Play the input *lines* until 60 s. Return the numbers of counted node votes and witness votes."""
     play_script(world, lines, 60.0)
     config = get_cluster_config(world)
     return len(config.counted), int(config.witness_counts)
@@ -249,7 +249,7 @@ def _build_vote_rows() -> list[FigureRow]:
 
 
 def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
-    """Power off nodes of a cluster of five in turn. Return the number of nodes before it loses quorum.
+    """Power off the nodes of a five-node cluster in turn. Return how many run just before it loses quorum.
 
     Nodes without a counted vote are powered off first. The result is 1 if the last node keeps quorum.
     """
@@ -339,9 +339,10 @@ def _build_forced_quorum_rows() -> list[FigureRow]:
 
 
 def _build_stale_cluster(kind: str, windows: str) -> World:
-    """Return a world in which NODE_2 starts with a stale configuration and only the witness.
+    """Return a world in which NODE_2 starts with a stale configuration while NODE_1 is off.
 
-    NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts. *kind*: kind of the witness.
+    NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts. Only the witness is available to
+    NODE_2. *kind*: kind of the witness.
     """
     world = build_cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
     play_script(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)

@@ -71,10 +71,11 @@ def build_number_row(
     band: tuple[float, float] | None = None,
     note: str | None = None,
 ) -> FigureRow:
-    """Return the row of a figure. *kind*: class of the figure, which has a tolerance.
+    """Return the row that compares the figure *published* with our result *ours*.
 
-    The row passes if the deviation is within this tolerance. *cpu*: CPU_TOLERANCE_PERCENT applies to the
-    classes PREDICTED and SHARED. With *band*, the published figure must also be within *band*.
+    The row passes if the deviation is within the tolerance of the figure's class *kind*. *cpu* True:
+    the tolerance of the classes PREDICTED and SHARED is CPU_TOLERANCE_PERCENT. With *band*, the
+    published figure must also be within *band*.
     """
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]

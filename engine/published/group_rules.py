@@ -253,7 +253,10 @@ def _measure_pause_s(timeout_s: int) -> float:
 
 
 def _measure_commit_wait_s(world: World, most_s: float) -> float:
-    """Advance the world until the primary commits again, or by *most_s*. Return the elapsed seconds."""
+    """Advance the world until the primary commits again, and return the elapsed seconds.
+
+    *most_s*: maximum number of seconds to advance.
+    """
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
     begin, start_transactions = world.tick, world.flow.read_source_positions(source).transactions
@@ -295,7 +298,11 @@ REPLICA_KIND_BY_LETTER: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "as
 
 @cache
 def _find_targets(primary_letter: str) -> tuple[str, str]:
-    """Return the targets of automatic and of planned failovers. *primary_letter*: letter of the primary."""
+    """Return the letters of the replicas to which automatic and planned failovers succeed.
+
+    The first text is for automatic failovers, the second for planned ones. *primary_letter*: letter of
+    the primary in REPLICA_KIND_BY_LETTER.
+    """
     letters = primary_letter + "".join(sorted(set(REPLICA_KIND_BY_LETTER) - {primary_letter}))
     kinds = tuple(REPLICA_KIND_BY_LETTER[letter] for letter in letters)
     names = dict(zip(letters, NODES, strict=False))

@@ -179,7 +179,10 @@ def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) ->
 
 
 def _run_until_threshold(flow: Flow) -> float:
-    """Run *flow* until a value crosses a threshold that was set before. Return the elapsed seconds."""
+    """Run *flow* until one of its stop conditions is met. Return the elapsed seconds.
+
+    The caller sets the stop conditions first.
+    """
     ticks, sources, streams = run_flow(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"
     return ticks / TICKS_PER_S
@@ -203,7 +206,10 @@ def build_lab_world(
     databases: int = 1,
     cores: int = 8,
 ) -> World:
-    """Return a world at 0 s: SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED."""
+    """Return a world at 0 s in which all databases are mirrored and SYNCHRONIZED.
+
+    SERVER_A is the principal and SERVER_B the mirror of each database.
+    """
     world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
         world.computers[name] = Computer(name=name, cores=cores)

@@ -321,7 +321,7 @@ class ManyDatabasesMeasurement(Struct, frozen=True):
 
 @cache
 def measure_databases(databases: int) -> ManyDatabasesMeasurement:
-    """Measure *databases* mirrored databases on one pair of servers, each with its twenty connections."""
+    """Measure a pair of servers with *databases* mirrored databases. Each database has twenty connections."""
     flow = Flow.create_empty()
     setup = build_unlimited_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):

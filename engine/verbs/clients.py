@@ -58,9 +58,9 @@ def _rebuild_index(world: World, input_: Input) -> None:
 
 
 def _require_idle_copy(world: World, database: str) -> Key:
-    """Return the serving copy of *database*.
+    """Return the key of the copy that serves *database*.
 
-    Raises InputError if there is none, or if a long operation runs in it.
+    Raises InputError if no copy serves it, or if a long operation runs in the copy.
     """
     key = serving.find_serving_key(world, database)
     if key is None:
@@ -185,7 +185,10 @@ automatically.
 
 
 def _configure_application(world: World, input_: Input) -> None:
-    """Change settings of an application and restart it. Raises InputError before anything changes."""
+    """Change settings of an application and restart it.
+
+    Raises InputError for an invalid setting; then nothing changes.
+    """
     name, text = input_.args
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):

@@ -135,9 +135,9 @@ def _on_file_moved(
 
 
 def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile, number: int) -> None:
-    """Timer handler: complete the copy of a file to another server.
+    """Timer handler: complete the copy of a file from server *a* to server *b*.
 
-    The copy fails if a server or the link between the servers is lost.
+    The copy fails if a server or the link between the servers is lost. *number*: ID of the transfer.
     """
     world.transfers.pop(number, None)
     world.mark_all_logs_changed()

@@ -304,9 +304,10 @@ def _describe_answer(input_: Input, questions: Mapping[str, Sequence[str]]) -> s
 
 
 def _describe_choice(verb: Verb, input_: Input, arguments: Mapping[str, str]) -> str:
-    """Describe a menu action by the template of its verb or, if a field is unknown, by its menu text.
+    """Describe a menu action by the template of its verb.
 
-    Append the arguments that this text does not contain.
+    If *arguments* does not contain a field of the template, use the menu text. Append the arguments
+    that the description does not contain.
     """
     fields = [name for _, name, _, _ in Formatter().parse(verb.sentence) if name]
     if verb.sentence and all(name in arguments for name in fields):
@@ -391,9 +392,10 @@ def _execute_and_record(world: World, input_: Input, verb: Verb, do: VerbFunctio
 
 
 def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | None) -> None:
-    """Mark the faults that *input_* reverts as reverted.
+    """Mark as reverted all faults that *input_* reverts.
 
-    *own_fault_id*: fault that the input has added itself, which stays active.
+    *own_fault_id*: fault that *input_* itself has added and that stays active; None if it has added
+    none.
     """
     computer = _find_target_computer(world, input_, verb)
     for index, fault in enumerate(world.faults):
@@ -427,7 +429,10 @@ def _find_target_computer(world: World, input_: Input, verb: Verb) -> str | None
 
 
 def _find_affected_computer(world: World, fault: Fault) -> str:
-    """Return the name of the computer that *fault* affected, also if the fault named an instance on it."""
+    """Return the name of the computer that *fault* affected.
+
+    The argument of the fault may also be an instance on this computer.
+    """
     return str(dict(fault.before).get(COMPUTER_KEY) or world.get_computer(fault.args[0]).name)
 
 

@@ -26,7 +26,10 @@ def _set_account(world: World, input_: Input) -> None:
 
 
 def _stop_service(world: World, server: str, next_action: str) -> None:
-    """Stop the service and record this as a fault, so that a failover has a cause."""
+    """Stop the service, and record the stop as a fault, so that a failover has a cause.
+
+    *next_action*: as in `service.begin_service_stop`.
+    """
     world.faults.append(
         Fault(
             id=world.next_id(),

@@ -82,7 +82,7 @@ def _start_flapping(world: World, input_: Input) -> SavedValues:
 
 
 def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) -> None:
-    """Timer handler: start the next half of a flapping period.
+    """Timer handler: start the next half of a flapping period. *half_s*: length of a half in seconds.
 
     Flapping stops when the fault at *fault_index* ends or is requested again.
     """

@@ -58,9 +58,10 @@ def _list_endpoint_ports(world: World, server: str, truth: bool) -> Iterable[str
 
 
 def _list_closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
-    """Return the closed ports.
+    """Return the closed ports of the computer of *server*.
 
-    If the true state is hidden, return the usual port, so that the player must diagnose.
+    If the true state is hidden (*truth* is False), return the usual port instead. The player must
+    then diagnose the problem.
     """
     if not truth:
         return _list_endpoint_ports(world, server, truth)

@@ -288,10 +288,10 @@ def describe_pending_effect(world: World, fault: Fault) -> str:
 
 
 def describe_loss(world: World, fault: Fault, link: bool) -> str:
-    """Describe a server or client that has lost contact with the target of the fault since the fault began.
+    """Describe a server or client that has lost contact since the fault began; "" if there is none.
 
-    Return "" if there is none. The target is the server in the first argument or, with *link*, the other end
-    of the link.
+    The lost contact is with the server in the first argument or, with *link*, between the ends of the
+    link.
     """
     names = set(fault.args[:2]) if link else {fault.args[0], *world.list_instances_on(fault.args[0])}
     keys = [

@@ -56,9 +56,9 @@ class TeamConnection(HostConnection[MemberMessage]):
     """Connection of a member to its team. It sends input lines in order, and each line is applied once."""
 
     def __init__(self, invitation: Invitation, name: str, role: str, replaces_member: bool = False) -> None:
-        """Create a member. Without a *role*, it only requests the list of roles.
+        """Create a member. Without a *role*, the member only requests the list of roles.
 
-        *replaces_member*: take over the role from a disconnected member.
+        *replaces_member*: True to take over the role from a disconnected member.
         """
         super().__init__(invitation)
         self.role = role

@@ -96,9 +96,10 @@ class TeamSimulation:
     """
 
     def __init__(self, table: RoleTable, waits: bool = False) -> None:
-        """Create the simulation.
+        """Create the simulation. *table*: members of the team by role.
 
-        *waits*: start only when all roles are taken, or when a member requests the start.
+        *waits*: True to wait with the start until all roles are taken, or until a member requests the
+        start.
         """
         self.table = table
         self.waits_for_roles = waits
@@ -185,8 +186,8 @@ class TeamSimulation:
     def play(self, run: SeatRun, input_count: int) -> None:
         """Play the run of the team. This is the player for app/classroom/join.py.
 
-        Simulated time starts when the first member has joined. If the team waits for its roles, all roles
-        must be taken, or a member must request the start. Raises JoinFailedError.
+        Simulated time starts when the first member has joined. If the simulation waits for all roles,
+        time starts when all are taken, or when a member requests the start. Raises JoinFailedError.
         """
         if not run.drill.scenario.team:
             raise JoinFailedError(tr("this drill has no team roles"))

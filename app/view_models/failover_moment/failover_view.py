@@ -71,7 +71,10 @@ class FailoverView(Struct, frozen=True):
         return self.failover.canceled or self.end_tick is not None
 
     def find_phase(self, tick: Tick) -> int:
-        """Return the index of the phase that runs at *tick*; of the last phase if the failover has ended."""
+        """Return the index of the phase that runs at *tick*.
+
+        If the failover has ended, return the index of the last phase.
+        """
         running = [
             number
             for number, phase in enumerate(self.phases)

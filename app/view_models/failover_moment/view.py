@@ -162,7 +162,8 @@ def build_stage_view(
 ) -> StageView:
     """Build the view of the stage at *tick*.
 
-    *before_kb*: redo queue at the failure. *number*: phase to show instead of the current one.
+    *before_kb*: size of the redo queue in KB at the time of the failure. *number*: index of the phase
+    to show; None for the current phase.
     """
     failover = failover_view.failover
     number = failover_view.find_phase(tick) if number is None else number
@@ -305,9 +306,10 @@ def _format_failover_time(failover_view: FailoverView, tick: Tick) -> str:
 def _compare_with_published(
     failover_view: FailoverView, tick: Tick
 ) -> tuple[str, tuple[float, float, float] | None]:
-    """Return a sentence that compares the failover time with the published one, and the gauge values.
+    """Return a comparison of the failover time with the published time, and the gauge values.
 
-    The gauge values are those of `StageView.duration_gauge`.
+    The comparison is a sentence. The gauge values are those of `StageView.duration_gauge`; None if no
+    time is published.
     """
     failover = failover_view.failover
     if failover_view.published is None:
@@ -423,16 +425,20 @@ def _list_segments(failover_view: FailoverView, tick: Tick, scale_s: float) -> l
 
 
 def format_vote_count(facts: StageFacts) -> str:
-    """Return the number of present votes, such as "2 of 3"; without votes "1 of 1"."""
+    """Return the number of present votes and of all votes, such as "2 of 3".
+
+    Without votes, return "1 of 1".
+    """
     counted_votes = [vote for vote in facts.votes if vote.state != VOTE_NOT_COUNTED]
     yes = sum(vote.state == VOTE_CAST for vote in counted_votes)
     return tr("{yes} of {all}").format(yes=yes or 1, all=len(counted_votes) or 1)
 
 
 def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
-    """Return a text such as "2 of 3 votes: quorum", and its color name.
+    """Return the state of the votes as text, such as "2 of 3 votes: quorum", and its color name.
 
-    If *counted* is False, return a text such as "2 of 3 votes are needed" instead.
+    *counted*: False to return only the needed votes, such as "2 of 3 votes are needed". Without votes,
+    the text is empty.
     """
     voters = [vote for vote in facts.votes if vote.state != VOTE_NOT_COUNTED]
     if not voters:

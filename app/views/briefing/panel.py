@@ -225,7 +225,10 @@ class QuestionCardArea(QScrollArea):
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
     def _should_move_to_top(self) -> bool:
-        """Return True if cards would cover the pointer at the lower edge, but not at the upper edge."""
+        """Return whether the cards should be at the upper edge.
+
+        This is the case if they would cover the pointer at the lower edge, but not at the upper edge.
+        """
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
             pointer

@@ -255,9 +255,9 @@ class StateHistory:
     ) -> None:
         """Start the history with *initial_states* at time 0, and add the state changes of *events*.
 
-        *initial_states*: (server, database) -> state. *events*: all events since time 0. They are necessary
-        because
-        *world* contains only the current states. A copy without events has kept its initial state.
+        *initial_states*: (server, database) -> state. *events*: all events since time 0, which are
+        necessary because *world* contains only the current states. A copy without events has kept its
+        initial state.
         """
         self._runs, self._standing, self._followed = {}, None, 0
         servers = {copy.server for copy in world.list_copies_of(self.database)}
@@ -334,7 +334,7 @@ def _split_running_span(
 ) -> list[TimelineSpan]:
     """Split the ONLINE time range *span* into ranges with and without a running instance.
 
-    *runs*: (time of a change, whether an instance runs from then on).
+    *runs*: (time of a change, whether an instance runs from then on). *until_s*: end of the last range.
     """
     if span.state != ONLINE or not runs:
         return [span]
@@ -351,7 +351,7 @@ def _mark_downtime(
 ) -> list[TimelineSpan]:
     """Return *spans* with the state DOWN while no instance runs.
 
-    *runs*: (time of a change, whether an instance runs from then on).
+    *runs*: (time of a change, whether an instance runs from then on). *until_s*: end of the last range.
     """
     ends = [*(t_s for t_s, _ in runs[1:]), until_s]
     for (from_s, running), to_s in zip(runs, ends, strict=bool(runs)):

@@ -41,9 +41,9 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
 
 
 def compute_headroom_factor(pixels: float, label_px: float = NAME_HEIGHT_PX) -> float:
-    """Return the ratio of the whole axis to the part below the label at the upper edge of the plot.
+    """Return the height of the whole axis divided by the height of its part below the label.
 
-    *pixels*: height of the plot. *label_px*: height of the label.
+    *pixels*: height of the plot. *label_px*: height of the label at the upper edge of the plot.
     """
     return pixels / max(pixels - label_px, pixels / 2.0) if pixels > 0.0 else 1.0
 

@@ -523,7 +523,7 @@ class InstructorStation(QDialog):
     def _send_to_all(self, line: str) -> None:
         """Send a line to all seats and move the focus to the roster.
 
-        Otherwise Space would press the button again.
+        If the focus stayed on the button, the Space key would send the line again.
         """
         self._send_line(line)
         self.tiles.setFocus()

@@ -74,9 +74,9 @@ class RosterState(Struct, frozen=True):
 
 
 def find_roster_state(tile: SeatTile) -> RosterState:
-    """Return the most urgent reason for help as a state.
+    """Return the state of a seat for the roster: the most urgent reason why the seat needs help.
 
-    Without such a reason, return a state such as Active.
+    If the seat needs no help, return a state such as Active.
     """
     verdict, other_version = tile.verdict, describe_version(tile)
     # another version computes other state hashes from the same inputs
@@ -152,7 +152,10 @@ def format_score(tile: SeatTile) -> str:
 
 
 def format_points(tile: SeatTile) -> str:
-    """Format the points so far and the points still possible. Return an empty string without a score."""
+    """Format the points so far and the points still possible.
+
+    Return an empty string if neither number is known.
+    """
     current_score, possible = format_score(tile), tile.reachable
     if possible is None:
         return current_score

@@ -198,8 +198,9 @@ class SeatReplay(QWidget):
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stay open while the instructor leads. Otherwise the participant's run would wait without a visible
-        reason.
+        """Keep the window open while the instructor leads the replay.
+
+        The participant's own run is paused during the replay, and only this window shows the reason.
         """
         event.setAccepted(not self.leave.isHidden())
         if event.isAccepted():

@@ -362,8 +362,8 @@ class QueryConsole(QWidget):
     def show_refusal(self, reason: str, window_id: str = "") -> None:
         """Show *reason* in the window whose input line was refused.
 
-        *window_id*: name of this window. If it is empty, use the window that sent the last line. Do nothing
-        if the line does not come from this view.
+        *window_id*: name of this window. If *window_id* is empty, use the window that sent the last line.
+        If the refused line does not come from this view, do nothing.
         """
         verb, _, arguments = self._sending.partition(" ")
         if verb == "ps":
@@ -516,7 +516,7 @@ class QueryConsole(QWidget):
             self._toggle_history()
 
     def _arrange_history(self) -> None:
-        """Show the history next to the windows if there is space, otherwise in their place."""
+        """Show the history next to the windows if there is space, otherwise instead of the windows."""
         narrow = self.width() < SIDE_BY_SIDE_MIN_LINES * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 

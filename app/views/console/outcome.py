@@ -85,7 +85,10 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
 
 
 def build_outcome(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
-    """Build the outcome of a batch from *event*, which reports its end, and the event's data *batch_end*."""
+    """Build the outcome of a batch from *event*, which reports the end of the batch.
+
+    *batch_end*: data of *event*.
+    """
     return BatchOutcome(
         server=event.server or "",
         window=batch_end.window,
@@ -105,7 +108,10 @@ def build_outcome(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
 
 
 def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None, int | None]]:
-    """Yield (text, color name, line number) for the Messages tab. An error has a red heading and its text."""
+    """Yield (text, color name, line number) for each message on the Messages tab.
+
+    The text of an error is red and begins with a heading.
+    """
     for message in outcome.messages:
         if message.is_error and message.number:
             head = f"Msg {message.number}, Level {message.severity}, State {message.state}"

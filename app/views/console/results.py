@@ -161,7 +161,7 @@ class QueryResults(QTabWidget):
             self.focus_page()
 
     def _make_grids(self) -> None:
-        """Create the next grids. Later turns of the event loop create the others."""
+        """Create the next pending grids. Schedule the remaining grids for later turns of the event loop."""
         current_grids, self._pending = self._pending[:GRIDS_PER_TURN], self._pending[GRIDS_PER_TURN:]
         for number, result in current_grids:
             grid = _build_grid(result, number)
@@ -246,7 +246,7 @@ class _MessagesTab(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def _append_next_lines(self) -> None:
-        """Append the next lines. Later turns of the event loop append the others."""
+        """Append the next pending lines. Schedule the remaining lines for later turns of the event loop."""
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         colors = theme.get_theme_tokens(self.palette())
@@ -281,7 +281,10 @@ class _MessagesTab(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def _choose_line(self, block: QTextBlock) -> bool:
-        """Emit the line number of an error. Return False if the text is not an error."""
+        """Emit the line number of the error in *block*. Return False if *block* has no error.
+
+        *block*: text block of this tab.
+        """
         is_match = block.userState() > 0
         if is_match:
             self.line_chosen.emit(block.userState())

@@ -317,7 +317,10 @@ class QueryTabs(QTabWidget):
         return strings
 
     def reopen_window(self, number: int) -> None:
-        """Reopen the closed window *number*. If this run does not have its server, use the first server."""
+        """Reopen a closed window. If this run lacks the window's server, use the first server.
+
+        *number*: index in the list of closed windows.
+        """
         window = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:

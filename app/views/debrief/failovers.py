@@ -63,9 +63,9 @@ class FailoverPanel(QWidget):
 
 
 def format_recovery_time(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
-    """Format the measured time of *failover*, and *estimate*: the time Tfailover of the published formula.
+    """Format the measured time of *failover*, and the time Tfailover of the published formula.
 
-    The formula uses the state just before the failover.
+    *estimate*: result of the formula for the state just before the failover.
     """
     took_s = failover["online_t_s"] - failover["failed_t_s"]
     redo = formatting.NO_VALUE if estimate.redo_s is None else formatting.format_seconds(estimate.redo_s, 1)
@@ -91,7 +91,10 @@ def format_recovery_time(estimate: GroupFailoverEstimate, failover: ReportRow) -
 
 
 def format_data_loss(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
-    """Format the measured data loss of *failover*, and *estimate*: Tdata_loss of the published formula."""
+    """Format the measured data loss of *failover*, and the value Tdata_loss of the published formula.
+
+    *estimate*: result of the formula.
+    """
     loss = (
         formatting.NO_VALUE
         if estimate.data_loss_s is None

@@ -29,9 +29,8 @@ StartRetry = Callable[[float, str], None]
 def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: StartRetry) -> QPushButton:
     """Build a button that calls *retry* to retry the run from *begin*.
 
-    If *due_tick* is later than *begin*, the button shows the time between them. The notice of the retry then
-    names
-    *action*, which is due at *due_tick*.
+    If *due_tick* is later than *begin*, the button shows the time between them. The notice of the retry
+    then names *action*, which is due at *due_tick*.
     """
     remaining_time = formatting.format_seconds((due_tick - begin) / TICKS_PER_S, 0)
     text, notice = tr("Retry from {moment}"), ""
@@ -68,8 +67,10 @@ def build_mistakes(
 ) -> list[QWidget]:
     """Return widgets for the mistakes, costliest first.
 
-    *watch*: function that shows the run at a time in seconds. A mistake need not have lost points itself: it
-    can also be found by comparison with the best reachable result.
+    Some mistakes lost no points themselves. They were found by comparison with the best reachable
+    result.
+
+    *watch*: function that shows the run at a given time in seconds.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
     rows = build_rows_with_symbols(
@@ -91,7 +92,7 @@ def build_mistakes(
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
-    """Return the sort key of a mistake: points gained without the mistake, and deducted points.
+    """Return the sort key of a mistake: (points gained if the mistake is left out, deducted points).
 
     The first number is 0 if it is unknown.
     """
@@ -99,9 +100,9 @@ def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
 
 
 def format_counterfactual(action: ActionImpact) -> str:
-    """Return the result that the run would have without an action, next to its real result.
+    """Describe the result of the run without *action*, next to the real result.
 
-    Return an empty string if the score would not be higher, because the action was not a mistake then.
+    Return an empty string if the score would not be higher. In this case, *action* was not a mistake.
     """
     if action.points <= 0.0:
         return ""

@@ -156,9 +156,9 @@ def _build_outage(review: Review, group: Sequence[Outage]) -> QWidget:
 
 
 def _format_obstacles(outage: Outage, review: Review) -> str:
-    """Return the unmet requirements of an automatic failover, each with its start time.
+    """Describe the unmet requirements of an automatic failover and the time from which each was unmet.
 
-    The table on the evidence tab names the views that showed them.
+    The table on the evidence tab names the views that showed these requirements.
     """
     if outage.by in ("automatic", "manual"):
         return ""

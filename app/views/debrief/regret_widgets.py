@@ -138,7 +138,10 @@ class ValueCurve(QWidget):
         return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
 
     def _find_segment(self, x: float) -> RunSegment | None:
-        """Return the action near *x*, or else the wait at *x*, or None."""
+        """Return the action near *x*, otherwise the wait at *x*. Return None if there is neither.
+
+        *x*: x coordinate in pixels.
+        """
         near_moves = [
             (abs(self.compute_point(move.tick, 0.0).x() - x), -move.regret, index)
             for index, move in enumerate(self._moves)
@@ -508,7 +511,7 @@ def _build_segment_texts(
 ) -> QVBoxLayout:
     """Describe an action or a wait, and the best alternative to it.
 
-    *last_chance*: last chance to reach all goals, or None unless *segment* missed it.
+    *last_chance*: last chance to reach all goals if *segment* missed it, otherwise None.
     """
     words = _build_column(
         build_label(format_segment(segment, choices_by_question, last_chance, refused), 1.0, bold=True)
@@ -594,7 +597,10 @@ def _build_retry_button(
     retry: StartRetry,
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QPushButton:
-    """Build a button for a retry that begins early enough to do the best action instead."""
+    """Build a button for a retry that begins before the action or wait *best*.
+
+    The retry begins early enough to do the best alternative to *best*.
+    """
     begin, due_tick = find_retry_start(best)
     first = next(iter(best.plan[best.shared_input_count :]), None)
     if best.line != WAITING:

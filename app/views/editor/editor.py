@@ -337,7 +337,7 @@ class ScenarioEditor(QWidget):
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
         """Show *view* and focus *focus_target*.
 
-        Keyboard users need such actions, because Tab in the text inserts a tab instead of moving the focus.
+        Keyboard users cannot leave the text with Tab, because Tab inserts a tab there.
         """
         self.tabs.setCurrentWidget(view)
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)

@@ -287,9 +287,9 @@ class ProblemList(QWidget):
         return height + min(self.rows.count(), ROWS_SHOWN_MAX) * round(line * 1.35) + line
 
     def select_next_problem(self, offset: int) -> bool:
-        """Select the next problem, or the previous problem if *offset* is negative, cyclically.
+        """Select the next problem, or the previous problem if *offset* is negative.
 
-        Return False if there are no problems.
+        The last problem is followed by the first one. Return False if there are no problems.
         """
         with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM_ROLE)]
         if not with_problem:

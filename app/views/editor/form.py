@@ -68,7 +68,7 @@ def create_entry(section: FormSection, data: Mapping[str, object]) -> dict[str, 
 def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the schema class for a new entry: the class of the first kind that has no entry yet.
 
-    Kinds that other tables of the scenario need come first.
+    The kinds that other tables of the scenario require are tried before all other kinds.
     """
     texts = _collect_texts(data, section.key, "kind")
     asked_kinds = [kind for kind, table in TABLES_BY_RUBRIC_KIND.items() if data.get(table)]
@@ -80,7 +80,7 @@ def _find_model(section: FormSection, data: Mapping[str, object]) -> type[BaseMo
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
     """Return the names in table *key* for which table *other_key* has no entry.
 
-    Return all names if none is missing.
+    If all names have an entry, return all names.
     """
     texts = _collect_texts(data, other_key, key)
     names = _list_names(data, key) or [DEFAULT_NAMES[key]]

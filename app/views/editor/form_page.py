@@ -102,7 +102,7 @@ class FormPage(QScrollArea):
     def _find_problem(self, prefix: Path) -> str:
         """Return the problem of the value at *prefix*, or of a value inside it.
 
-        Return an empty string without one.
+        Return an empty string if there is no such problem.
         """
         return next(
             (problem for path, problem in self._problems.items() if path[: len(prefix)] == prefix), ""

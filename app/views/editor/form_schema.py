@@ -343,7 +343,10 @@ def list_sections() -> tuple[FormSection, ...]:
 
 
 def get_section_help(section: FormSection, model: type[BaseModel] | None) -> str:
-    """Return the schema's description of *model*, or of the section without a model. Empty for plain keys."""
+    """Return the schema's description of *model*, or of *section* if *model* is None.
+
+    Return an empty string for the section of plain keys.
+    """
     if section.key == PLAIN_KEYS_SECTION:
         return ""
     if model is None:

@@ -443,7 +443,10 @@ class FieldRow:
             self._commit(value)
 
     def _select_value(self, box: QComboBox, value: object) -> None:
-        """Select *value*. Add it as a choice if it is not one, for example `{version}` of a variant."""
+        """Select *value* in *box*. If *box* does not offer it, add it as a choice.
+
+        An example of such a value is `{version}` of a variant.
+        """
         while box.count() > self._fixed:
             box.removeItem(self._fixed)
         index_found = next((index for index in range(box.count()) if box.itemData(index) == value), -1)

@@ -449,7 +449,10 @@ class TimelineCanvas(QWidget):
         painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        """Draw a step as a numbered disc. The disc is dashed if the text does not state its time."""
+        """Draw a step as a numbered disc.
+
+        The outline of the disc is dashed if the scenario text does not state the time of the step.
+        """
         is_selected = self._is_selected(entry)
         x, top = self.scale.compute_x(entry.span[0]), box.top() - self._line * LEADER_HEIGHT_LINES
         painter.setPen(QPen(colors.accent if entry.is_time_known else colors.border, 1.2))

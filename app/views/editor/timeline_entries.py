@@ -358,9 +358,10 @@ def lay_out_faults(
 
 
 def _compute_label_x(start: float, end: float, width: float, scale: TimeAxisScale) -> float:
-    """Return the left edge of a label: inside its window, if it fits, otherwise next to the window.
+    """Return the left edge of the label of a time window between the x coordinates *start* and *end*.
 
-    The label is to the right of the window, or to its left near the end of the axis.
+    If the label does not fit in the window, it is to the right of the window. Near the end of the axis,
+    it is to the left. *width*: width of the label.
     """
     if end - start >= width + 4 * GRIP_HALF_WIDTH_PX:
         return start + (end - start - width) / 2.0
@@ -417,7 +418,7 @@ def find_dragged_part(layout: FaultLayout, x: float) -> str | None:
 def drag_span(span: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
     """Return *span* after a drag of *part* by *by_s* seconds.
 
-    The result is snapped to *step_s* and limited to 0 to *length_s*.
+    The dragged time is snapped to multiples of *step_s* and limited to the range from 0 to *length_s*.
     """
     start, end = span
     if part == ENTRY_START:
@@ -448,9 +449,9 @@ _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
 def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
-    """Return the maximum time or delay of an entry in seconds.
+    """Return the maximum time of an entry, or the maximum delay of a conditional fault, in seconds.
 
-    The maximum time is the length of the drill.
+    The maximum time is the length of the drill. The maximum delay is DRILL_LENGTH_MAX_S.
     """
     return DRILL_LENGTH_MAX_S if entry.kind == CONDITIONAL_FAULT else plan.length_s
 

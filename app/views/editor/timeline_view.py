@@ -276,7 +276,10 @@ class TimelineView(QWidget):
 
     @Slot(str)
     def show_text(self, text: str) -> None:
-        """Show *text* without emitting a signal. Keep the selection if an entry with its path still exists."""
+        """Show *text* without emitting a signal.
+
+        Keep the selection if *text* still has an entry at the selected path.
+        """
         try:
             plan = parse_timeline(text)
         except ValueError:

@@ -172,7 +172,7 @@ class ExplorerModel(QStandardItemModel):
             self._query_server(self.item(index))
 
     def show_world(self, world: World) -> None:
-        """Set the current world. Update only rows that wait for a server that does not respond."""
+        """Set the current world. Update only the rows that wait for the answer of a server."""
         self._world = world
         for path, due_s in list(self._waiting.items()):
             number = explorer_items.find_connection_error(world, path[0])

@@ -447,7 +447,10 @@ class PlannerControls(QScrollArea):
         self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
     def _select_environment(self) -> None:
-        """Select servers, version and compression of the workload. A custom workload keeps the current ones."""
+        """Select the servers, the version and the compression that belong to the selected workload.
+
+        For a custom workload, keep the current selection.
+        """
         name = self.workload.currentData()
         if name in PAPER_WORKLOADS:
             workload, site, version = PAPER_WORKLOADS[name]

@@ -70,7 +70,10 @@ SWEEP_EDGE_MARGIN: Final = 0.02
 
 
 def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
-    """Return the color of a safety mode, which is the same everywhere in the planner. No mirror is gray."""
+    """Return the color of a safety mode, which is the same everywhere in the planner.
+
+    The mode without a mirror is gray.
+    """
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
 

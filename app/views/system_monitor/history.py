@@ -61,7 +61,7 @@ class PerfCounter(Struct, frozen=True):
     """First version of SQL Server that has the counter."""
 
     def compute_values(self, role: LogRole, get: GetSamples, compression: float) -> Array | None:
-        """Return the values on a server with *role*. None means that the counter stays 0.
+        """Return the values on a server with *role*, or None if the counter is always 0 in this role.
 
         *get*: returns sampled values by name. *compression*: bytes on the wire per byte of log.
         """

@@ -195,7 +195,10 @@ class CounterRow(Struct, frozen=True):
 
 
 def choose_fitting_power(highest: float | None) -> int:
-    """Return the maximum power of ten that keeps *highest* within the plot, or 0 without a positive value."""
+    """Return the largest power of ten by which *highest* can be scaled without leaving the plot.
+
+    The result is the exponent. It is 0 if *highest* is None or not positive.
+    """
     if highest is None or highest <= 0.0:
         return 0
     low, high = SCALE_POWER_RANGE

@@ -154,7 +154,10 @@ class TopologyCanvas(QGraphicsView):
         scene.text_changed.connect(self._on_text_changed)
 
     def get_covered_rect(self) -> QRect:
-        """Return the rectangle of an overlay at the lower edge in pixels. Fitting leaves it free of cards."""
+        """Return the rectangle in pixels that an overlay covers at the lower edge.
+
+        When the view is fitted to all cards, no card is placed under the overlay.
+        """
         return QRect()
 
     @Slot()

@@ -132,8 +132,8 @@ class CardItem(QGraphicsItem, Generic[CardDisplay]):
     def _draw_frame(self, painter: QPainter, status: StatusIndicator) -> None:
         """Draw the background, a border and, if the card is selected, a ring.
 
-        The border has the color of *status* if this is a problem. With a bad status, the background is that
-        of the window.
+        The border has the color of *status* if the status is a problem. If the status is bad, the card has
+        the background color of the window.
         """
         color_name = status.color_name if status.color_name in ("bad", "warn") else None
         style, box = self.style, self.get_card_rect()

@@ -209,7 +209,10 @@ class LinkItem(QGraphicsItem):
     # --- texts ----------------------------------------------------------------------------------------------
 
     def _get_label_parts(self) -> tuple[StatusIndicator | None, tuple[str, ...]]:
-        """Return the status and notes that the cards do not show. A selected link shows all of them."""
+        """Return the status and the notes for the label, without those that the cards show.
+
+        The label of a selected link shows the status and all notes.
+        """
         display = self.display
         is_plain = display.status.text in ("ok", "power off", "cable pulled", "not queried")
         notes = () if self._is_crowded and not self.isSelected() else display.notes
@@ -314,9 +317,10 @@ class LinkItem(QGraphicsItem):
         return moved_box
 
     def _move_off_break(self, box: QRectF) -> list[QRectF]:
-        """Return two positions of the label rectangle *box*: right and left of a break mark.
+        """Return two positions of the label rectangle *box*: right and left of the break mark that hides it.
 
-        The break mark is the first one that hides *box*. Without such a mark, return none.
+        If several break marks of links hide *box*, use the first one. If none hides *box*, return an empty
+        list.
         """
         hidden_by = next(
             (mark for mark in map(self._compute_middle_rect, self._obstacle_lines) if box.intersects(mark)),

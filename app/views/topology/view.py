@@ -224,7 +224,10 @@ class TopologyView(AccessibleCanvas):
             self._select(item)
 
     def list_actions(self, target: ActionTarget) -> list[QAction]:
-        """Return the currently possible actions for *target*. The same line always has the same QAction."""
+        """Return the currently possible actions for *target*.
+
+        Every call returns the same QAction for the same input line.
+        """
         return self.shared_actions.list_actions(self._world, target, self.palette()) if self._world else []
 
     def fill_menu(self, menu: QMenu, target: ActionTarget) -> None:
@@ -401,7 +404,10 @@ class TopologyView(AccessibleCanvas):
 
     @Slot()
     def toggle_spotlight(self) -> None:
-        """Add the selected object to the spotlight, or remove it. Without a selection, turn it off."""
+        """Add the selected object to the spotlight, or remove it from the spotlight.
+
+        If no object is selected, turn the spotlight off.
+        """
         target = self.get_target()
         lit = set(self._scene.highlighted_targets)
         self._scene.highlight_only(lit ^ {target} if target is not None and target.kind != "note" else ())

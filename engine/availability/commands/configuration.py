@@ -504,7 +504,7 @@ def _remove_routes(replica: Replica, removed_servers: set[str]) -> Replica:
 
 
 def _update_possible_owners(world: World, group: AvailabilityGroup) -> None:
-    """Make exactly the nodes of the replicas possible owners of the role. [DOC: WSFC and SQL Server]."""
+    """Set the possible owners of the role to the nodes of the replicas. [DOC: WSFC and SQL Server]."""
     group_role = roles.find_role(world, group.name, group.primary)
     if group_role is None:
         return

@@ -231,7 +231,10 @@ def _require_joined_copy(world: World, server: str, database: str) -> tuple[Data
 
 
 def _find_servers_to_notify(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
-    """Return the group, and the servers that SUSPEND or RESUME must notify: the primary, or all secondaries."""
+    """Return (GUID of the group, servers that SUSPEND or RESUME must notify).
+
+    A primary notifies all secondaries. A secondary notifies its primary.
+    """
     guid = copy.availability.guid or 0
     state = world.replicas.get((copy.server, guid))
     if state is None:

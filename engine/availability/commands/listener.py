@@ -31,7 +31,10 @@ SUBNET_MASK: Final = "255.255.255.0"
 
 
 def check_syntax(verb: str, options: Options) -> None:
-    """Raise 102 or 156 unless ADD has WITH IP or WITH DHCP, and MODIFY has exactly one of ADD IP and PORT."""
+    """Raise 102 or 156 if the options do not match *verb*.
+
+    ADD needs WITH IP or WITH DHCP. MODIFY needs exactly one of ADD IP and PORT.
+    """
     names = [name for name, _ in options]
     if verb == "ADD":
         if not names or names[0] not in ("WITH IP", "DHCP"):

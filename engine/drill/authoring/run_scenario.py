@@ -168,10 +168,10 @@ def build_scenario_text(drill: Drill, name: str) -> str:
 
 
 def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
-    """Return *journal* without inputs that another input at the same tick undoes, and without that input.
+    """Return *journal* without each pair of inputs at the same tick of which one undoes the other.
 
-    In a drill, timeline inputs come first at each tick. Without this step, a fault would therefore come
-    before the repair that it undid.
+    In a drill, timeline inputs come first at each tick. If the pair stayed, a fault would therefore
+    come before the repair that it undid.
     """
     lasting_inputs: list[Input] = []
     for item in journal:

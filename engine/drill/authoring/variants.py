@@ -66,7 +66,10 @@ def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
 
 
 def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
-    """Yield every combination of picks. If there are too many, yield some that together use every entry."""
+    """Yield every combination of picks.
+
+    If there are too many, yield only some, but use every entry of every pool at least once.
+    """
     pool_groups = list_pool_groups(variants)
     sizes = [len(next(iter(group.values()))) for group in pool_groups]
     is_large = math.prod(sizes) > COMBINATIONS_MAX

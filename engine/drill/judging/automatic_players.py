@@ -400,8 +400,8 @@ def find_ranking_errors(
 ) -> list[str]:
     """Return a sentence for each ranking error among *standings*.
 
-    *twins*: exploit -> its honest twin. Exploits in *allowed* may rank equal to or above their twin, but
-    never with more points.
+    *twins*: exploit -> its honest twin. *allowed*: exploits that may rank equal to or above their twin.
+    Even these may not have more points than their twin.
     """
     by_name = {standing.agent: standing for standing in standings}
     best, idle, bad = by_name[REFERENCE_PLAYER], by_name[IDLE_PLAYER], by_name[WORST_PLAYER]

@@ -218,7 +218,7 @@ def _advance_and_answer(counterfactual: Drill, drill: Drill, tick: Tick) -> Iter
 
 
 def _is_needless_batch(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
-    """Return whether a batch of *drill* is unnecessary in the counterfactual run, or is refused only there."""
+    """Return whether a batch of *drill* is needless in *counterfactual*, or is refused only in that run."""
     if is_inspection(input_):
         return False
     text = condition_context.normalize_sql(input_.args[1], keep_literals=False)
@@ -274,8 +274,9 @@ Assumed: text that takes longer to type is pasted, or typed with the clock pause
 def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) -> Tick:
     """Return the latest tick from which a person can still type *action* before *tick*.
 
-    *action*: None means an action without text to type. Actions in *journal* before the result are kept. If
-    such an action still leaves time for a query before *tick*, the retry begins after it.
+    *action*: None means an action without text to type. Actions in *journal* before the returned tick
+    are kept. If the person still has time for a query between such an action and *tick*, the retry
+    begins after that action.
     """
     typed_length = (
         0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)

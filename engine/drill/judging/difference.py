@@ -74,8 +74,8 @@ class CounterCurve(Struct, frozen=True):
 def find_first_difference(left_run: Drill, right_run: Drill) -> FirstDifference | None:
     """Return the first difference between two runs; None if they are equal until the shorter run ends.
 
-    Rewinds are ignored, because they concern only the trainee. So are hints that were recorded at the target
-    of a rewind.
+    Rewinds are ignored, because they concern only the trainee. Hints that were recorded at the target
+    of a rewind are ignored, too.
     """
     end_tick = min(left_run.tick, right_run.tick)
     for left_event, right_event in zip_longest(

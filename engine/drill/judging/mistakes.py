@@ -246,7 +246,7 @@ def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
     """Replace the advice of *mistake* if its cause is a command that disabled automatic failover.
 
-    *rule*: rule of the mistake; only a downtime rule leads to a replacement. *advice*: such a command ->
+    *rule*: rule of the mistake; only a downtime rule leads to a replacement. *advice*: command -> new
     advice.
     """
     if isinstance(rule, DowntimeRule) and mistake.cause_impact is not None:
@@ -297,8 +297,9 @@ def _find_condition_statement(drill: Drill, tick: Tick, condition: str) -> int |
 def _find_statement(drill: Drill, server: str, tick: Tick, texts: Sequence[str]) -> int | None:
     """Return the index of the last statement up to *tick* on *server* that contains one of *texts*.
 
-    If no statement contains a text, any statement on *server* counts. An empty *server* means any
-    server. The texts are needed because several statements may have the same tick.
+    If there is none, return the last statement up to *tick* on *server* with any text. An empty
+    *server* means any server, and then a text must match. Texts are compared because several statements
+    may have the same tick.
     """
     normalized_texts = [condition_context.normalize_sql(text, keep_literals=True) for text in texts]
 

@@ -425,7 +425,10 @@ Assumed: seven hours of one database.
 
 
 def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
-    """Return counter -> value of every *stride*-th sample of a database; None without a running copy."""
+    """Return counter -> values at every *stride*-th sample of a database.
+
+    A value is None at times without a running copy of the database.
+    """
     number_pairs = [entry.get(database) for entry in drill.logs]
     values = drill.samples.read_entries(
         0, *np.array([place or NO_STREAM_NUMBERS for place in number_pairs], dtype=np.int64).reshape(-1, 2).T

@@ -283,7 +283,10 @@ START_COMMAND_PATTERN: Final = re.compile(r"\bstart-cluster(?:group|resource)\b"
 
 
 def _was_role_started(drill: Drill, failover: Failover) -> bool:
-    """Return whether a person started the role of an instance that had moved but stayed offline."""
+    """Return whether a person started the cluster role, which had stayed offline after the failover.
+
+    The result is False if *failover* is not that of a failover cluster instance.
+    """
     return find_technology(drill.world, failover) == INSTANCE and any(
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (
@@ -378,9 +381,9 @@ def _find_blocking_preconditions(
 ) -> list[tuple[PreconditionHistory, Tick]]:
     """Return (precondition, tick since which it was unmet) for each precondition that blocked a failover.
 
-    These are the preconditions that were unmet from the detection of the loss to *end*. If there are none,
-    they are the preconditions that were unmet at *end*. Of several possible targets, only the target with the
-    fewest unmet preconditions counts.
+    A precondition blocked it if it was unmet from the detection of the loss to *end*. If there is none,
+    the preconditions that were unmet at *end* are returned. If there are several possible targets, only
+    the target with the fewest unmet preconditions counts.
     """
     preconditions = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in preconditions for span in guard.spans if span.what == MET)

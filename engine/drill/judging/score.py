@@ -96,7 +96,7 @@ def score_run(run: ScoredRun) -> Score:
 def compute_upper_bound(run: ScoredRun, threshold: float = SCORE_TOTAL_MAX) -> float:
     """Return an upper bound of the total score: lost points stay lost, and all others can still be earned.
 
-    If the bound is above *threshold*, a lower value that reaches *threshold* may be returned.
+    If the bound is above *threshold*, any value from *threshold* to the bound may be returned.
     """
     goals = [goal for goal in run.scenario.goals if run.goals[goal.name].missed_tick is None]
     of_goals = compute_goal_total(run.scenario, goals)
@@ -227,7 +227,10 @@ def _sum_availability(run: ScoredRun, database: str | None, name: str) -> float:
 
 
 def _find_single_database(run: ScoredRun, database: str | None) -> str:
-    """Return the only database that a rule concerns; "" if there are several."""
+    """Return the only database that a rule concerns; "" if there are several.
+
+    *database*: database that the rule names; None if it concerns all databases.
+    """
     names = [database] if database else list(run.world.availability)
     return names[0] if len(names) == 1 else ""
 
@@ -494,7 +497,7 @@ A report read from a file contains the same names.
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for commands that disabled automatic failover.
 
-    *besides_goals*: points that can be deducted.
+    *besides_goals*: points earned besides goals, the most that can be deducted.
     """
     disabled = disabled_failovers.find_disabling_commands(run.events, run.scenario)
     if not disabled:
@@ -523,7 +526,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct the announced cost of the opened hints.
 
-    *besides_goals*: points that can be deducted.
+    *besides_goals*: points earned besides goals, the most that can be deducted.
     """
     cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
@@ -537,7 +540,7 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for faults and commands that had no purpose.
 
-    *besides_goals*: points that can be deducted.
+    *besides_goals*: points earned besides goals, the most that can be deducted.
     """
     pointless = pointless_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
@@ -570,7 +573,7 @@ REWINDS_COST_MAX: Final = 10.0
 def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     """Deduct points for rewinds, after which the trainee knows the future.
 
-    *besides_goals*: points that can be deducted.
+    *besides_goals*: points earned besides goals, the most that can be deducted.
     """
     if not run.rewinds:
         return []

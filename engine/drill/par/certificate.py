@@ -339,9 +339,9 @@ class CertificateBuilder:
         return run
 
     def _list_traps(self) -> list[TrapScore]:
-        """Return each trap (forbidden state, scored action) with the best score of plans that fell into it.
+        """Return each trap with the best score of the plans that fell into it; None if no plan did.
 
-        The score is None if no plan did.
+        A trap is a forbidden state or a scored action.
         """
         plans = [*self.fair.plans, *self.clairvoyant.plans]
         traps = SearchDrill(self.fair.scenario, self.fair.seed).traps
@@ -378,9 +378,10 @@ def _get_plan_sort_key(plan: PlayedPlan) -> tuple[object, ...]:
 
 
 def _merge_previous(previous: ParCertificate, certificate: ParCertificate) -> ParCertificate:
-    """Return *certificate* with stronger results of *previous*, if the bounds of both are equal.
+    """Return *certificate* with the results of *previous* that are stronger.
 
-    An earlier search may have had more time.
+    An earlier search may have had more time. If the bounds of the two certificates differ, return
+    *certificate* unchanged.
     """
     bounds = [
         (proof["par"].get("score"), proof["clairvoyant"].get("score")) for proof in (previous, certificate)

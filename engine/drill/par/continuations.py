@@ -303,8 +303,9 @@ def get_rollout_sort_key(rollout: Rollout) -> tuple[float, bool, int]:
 def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference, complete plans first.
 
-    If an input of the run caused a fault, also yield parts that begin with its repair. If an input removed or
-    suspended a session, also yield parts with a repair of the session before or after them.
+    If an input of the run caused a fault, also yield parts that begin with the repair of this fault. If
+    an input removed or suspended a session, also combine parts with a repair of this session. The
+    repair comes before or after the actions of the part.
     """
     yield from list_whole_continuations(run, plans)
     continuations = [

@@ -41,7 +41,7 @@ def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
 
 
 def has_ended_last_chance(lesson: RunSegment, chance: LastChance | None) -> bool:
-    """Return whether the last chance to reach all goals ended in *lesson*; False without a *chance*."""
+    """Return whether the last chance to reach all goals ended during *lesson*; False without a *chance*."""
     if chance is None:
         return False
     if chance.line != WAITING:
@@ -107,11 +107,9 @@ def attribute_loss_to_command(
 ) -> CooperativeTask[RunSegment]:
     """Return the command before *lesson* as the mistake, if the run without this command loses nothing.
 
-    Otherwise return *lesson*. A failover takes seconds, so the loss from its command appears in the wait that
-    follows.
-    *inputs*: all inputs of the run. *run* must be a new run with the same scenario and seed; this function
-    changes it.
-    Runs in slices.
+    Otherwise return *lesson*. A failover takes seconds, so the loss from its command appears in the
+    wait after it. *inputs*: all inputs of the run. *run* must be a new run with the same scenario and
+    seed; this function changes it. Runs in slices.
     """
     cause = find_causing_command(lesson, analysis.moves)
     if cause is None:
@@ -224,7 +222,10 @@ def _join_waits(segments: Sequence[RunSegment]) -> Iterator[RunSegment]:
 
 
 def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
-    """Yield *waits* as one segment: from the first wait with a plan to the last wait that lost points."""
+    """Yield *waits* as one segment; yield nothing if no wait has a plan.
+
+    The segment extends from the first wait with a plan to the last wait that lost points.
+    """
     first_move = next((move for move in waits if move.plan), None)
     if first_move is None:
         return

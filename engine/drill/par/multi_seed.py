@@ -227,7 +227,8 @@ def _filter_events_after(timeline_events: Sequence[Tick], events: Iterable[Event
 def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Tick:
     """Return the tick of the first symptom of the last timeline event; 0 if *timeline_events* is empty.
 
-    At the latest, it is the time at which the Database Mirroring Monitor shows the change.
+    The result is at most MONITOR_INTERVAL_S after the event, because the Database Mirroring Monitor
+    then shows the change.
     """
     if not timeline_events:
         return 0

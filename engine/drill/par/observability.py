@@ -76,8 +76,9 @@ def lacks_evidence(
 ) -> bool:
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    *timeline_ticks*: ticks of timeline events. After each hidden event, an action must wait for a symptom.
-    Before the first one, the seat may act only if the brief states the task (`early`, or no event is hidden).
+    *timeline_ticks*: ticks of timeline events. After each hidden event, an action must wait for a
+    symptom. Before the first hidden event, the seat may act only if the brief states the task
+    (`early`). If no event of the scenario is hidden, the result is False.
     """
     if all(inject.at is not None and _is_planned(inject) for inject in scenario.timeline):
         return False
@@ -94,9 +95,9 @@ def lacks_evidence(
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
-    """Return whether the seat observes an effect of the hidden event at *hidden_tick*, up to *tick*.
+    """Return whether the seat observes an effect of the hidden event at *hidden_tick* until *tick*.
 
-    At *hidden_tick* itself, only events after the entry in the fault list count as symptoms.
+    At *hidden_tick* itself, only events after the fault event count as symptoms.
     """
     has_started = False
     for event in events:

@@ -132,7 +132,7 @@ def analyze_regret(
 
 
 def exclude_finish(analysis: RegretAnalysis) -> RegretAnalysis:
-    """Return *analysis* for a run that somebody else ended, so that the end is not an action of the trainee."""
+    """Return *analysis* without the end of the run as an action, because somebody else ended the run."""
     chance = analysis.last_chance
     is_finish_chance = chance is not None and chance.line == FINISH_VERB
     shorter_account = exclude_segments(analysis, lambda move: move.line == FINISH_VERB)
@@ -148,9 +148,9 @@ def exclude_segments(analysis: RegretAnalysis, is_foreign: Callable[[RunSegment]
 def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
     """Return (tick at which a retry starts, tick of the action to be retried).
 
-    *best*: segment with its best continuation. The retry starts early enough for a person to type the action.
-    For a wait, the action is the first one of the continuation. Otherwise, or if the continuation has no
-    action, the second tick is that of the segment.
+    *best*: segment with its best continuation. The retry starts early enough for a person to type the
+    action. If the segment is a wait, the action is the first one of the continuation. If it is not a
+    wait, or the continuation has no action, the second tick is the start of the segment.
     """
     own_plan = best.plan[: best.shared_input_count]
     first = next(iter(best.plan[best.shared_input_count :]), None)
@@ -238,9 +238,9 @@ def _find_bound_gap(positions: Sequence[RunPosition], values: Sequence[float]) -
 def _compute_accuracy(segments: Sequence[RunSegment]) -> float:
     """Return the accuracy of the run. Segments after a total loss do not count.
 
-    A wait between two actions counts once, however many segments it has. The result is the mean of two
-    means [Lichess, AccuracyPercent.scala]. One is the harmonic mean. In the other, weights grow with the
-    changes of the best reachable score around a segment.
+    A wait between two actions counts once, however many segments it has. The result is the average of a
+    harmonic mean and a weighted mean [Lichess, AccuracyPercent.scala]. A segment has more weight if the
+    best reachable score changes more around it.
     """
     counted_moves = [move for move in segments if move.before >= SEGMENT_LABELS[-1][0]]
     stretches = [
@@ -392,7 +392,10 @@ def _compute_shortfall(position: RunPosition, rollout: Rollout) -> float:
 def _improve_before_losses(
     positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> CooperativeTask[list[Rollout]]:
-    """Return *rollouts*, improved after losses: one action may return to the continuation before the loss."""
+    """Return *rollouts*, improved after actions that lost points.
+
+    After such an action, the preceding continuation is tried, directly and after one more action.
+    """
     improved, tries = list(rollouts), 0
     for index, moment in enumerate(positions[:-1]):
         rollout_before, next_index = improved[index], index + 1
@@ -489,9 +492,9 @@ def _improve_rollout(
 
 
 def _include_waiting(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Return *rollouts*, improved where the run waited.
+    """Return *rollouts*, improved at positions where the run waited.
 
-    There, a better result from the next position counts for the earlier position, too.
+    If the result of the next position is better, it also becomes the result of the earlier position.
     """
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):

@@ -81,7 +81,7 @@ class SearchDrill(Drill):
     def compute_upper_bound(self, threshold: float = SCORE_TOTAL_MAX) -> float:
         """Return an upper bound of the scores of all continuations.
 
-        If the bound is above *threshold*, a lower value that reaches *threshold* may be returned.
+        If the bound is above *threshold*, any value from *threshold* to the bound may be returned.
         """
         return (
             self.compute_total()
@@ -194,7 +194,7 @@ _encode: Final = Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def encode_part(part: object) -> bytes:
-    """Encode a part as bytes. Different parts of a class have different bytes."""
+    """Encode a part of the state as bytes. Different parts of the same class have different bytes."""
     try:
         return _encode(part)
     except (
@@ -225,7 +225,8 @@ class IncrementalHasher:
     ) -> int:
         """Return the hash of *parts*, which does not depend on their order.
 
-        *name* identifies the dictionary. *get_content* returns the relevant content of a part.
+        *name*: name of the dictionary *parts*; its hashes are kept under this name. *get_content*: function
+        that returns the content of a part to hash; None to hash the part itself.
         """
         if not parts:
             return 0
@@ -292,7 +293,10 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
 
 
 def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
-    """Return the tick from which no timed lock blocks *input_*; 0 if no lock with an end time covers it."""
+    """Return the tick from which no timed lock blocks *input_*; 0 if no timed lock applies to it.
+
+    A timed lock opens at a fixed time. Locks that never open do not count.
+    """
     covering = (
         lock
         for lock in drill.scenario.locked
@@ -319,7 +323,7 @@ class RetryingRun(Struct, frozen=True):
         return self.drill.apply_line(line)
 
     def _wait_for_unlock(self, line: str) -> None:
-        """Wait until the lock on *line* opens; without a lock, until the next observation."""
+        """Wait until no timed lock blocks *line*; if none blocks it now, wait for the next observation."""
         drill = self.drill
         unlock_tick = find_unlock_tick(drill, parse_input_line(line, drill.tick))
         if drill.tick < unlock_tick:

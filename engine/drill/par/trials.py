@@ -187,7 +187,7 @@ class PlanPlayer:
         """Yield a trial of each neighbor of a plan at one of its decision points.
 
         None is yielded for a neighbor that is impossible or whose state is in *known_states*, so that the
-        caller can check the time. *part*: part of the neighbors to try.
+        caller can check the time. *part*: (number of the part, number of parts) of the neighbors to try.
         """
         crossing = self._get_decision_state(decision, limits)
         run, neighbors = crossing.run, crossing.neighbors
@@ -335,7 +335,8 @@ def _move_input(input_: Input, tick: Tick) -> Input:
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
     """Return the decision points from *first_tick* on.
 
-    They are the whole second after each observation, and the times DECISION_DELAYS_S later.
+    They are *first_tick*, the whole second after each observation, and the points that follow these by
+    DECISION_DELAYS_S.
     """
     ticks = {first_tick} | {
         find_next_whole_second(event.tick) for event in drill.events if is_observable(event)
@@ -386,7 +387,7 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
 
 
 def count_met_goal_parts(drill: SearchDrill) -> int:
-    """Return the number of parts of goals that are met. The operator `and` separates parts."""
+    """Return the number of met parts in the conditions of all goals. The operator `and` separates parts."""
     facts, held_parts = ConditionContext(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
         drill.is_condition_met(goal.when)  # this call parses the condition, so that `_conditions` contains it

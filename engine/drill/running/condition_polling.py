@@ -90,8 +90,8 @@ class ConditionPoller(DrillState):
     def _may_have_changed(self) -> bool:
         """Return whether a poll at this second could have a new result.
 
-        If a condition has a threshold of a flow counter, every change of the world counts. Even a change
-        that conditions do not use may lower the counter.
+        If a condition compares a flow counter with a threshold, every change of the world counts. Even a
+        change that no condition reads may lower the counter.
         """
         happened = bool(self._levels) and not self._is_unchanged()
         return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look

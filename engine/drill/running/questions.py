@@ -93,9 +93,9 @@ def is_prediction(inquiry: Inquiry) -> bool:
 def is_inquiry_counted(inquiry: Inquiry, answer: InquiryState, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
-    A question does not count if it was never asked, or if the drill ended before its judgment. It also does
-    not count if the trainee chose an answer and none of the choices came true. *ended_by_trainee*: True if
-    the trainee ended the drill; then a question that was not asked or judged counts.
+    A question that was not asked or not judged counts only if the trainee ended the drill
+    (*ended_by_trainee*). A question does not count if the trainee chose an answer and none of the
+    choices came true.
     """
     if answer.void_tick is not None:
         return False

@@ -30,7 +30,8 @@ The scenario editor passes a drill class whose drills can be canceled.
 def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
     """Return the tick at which a run without a user ends by default.
 
-    It is the scenario's length; otherwise END_DELAY_S after *last_tick* or the last timeline input.
+    It is the scenario's length. Without a length, it is END_DELAY_S after *last_tick* or the last
+    timeline input, whichever is later.
     """
     if drill.end_tick is not None:
         return drill.end_tick

@@ -197,7 +197,7 @@ class DrillState:
 
     @property
     def traps(self) -> dict[str, str]:
-        """Name in first_held -> text, for each forbidden state and each scored action."""
+        """Text of each forbidden state and each scored action, by its name in first_held."""
         return {name: text for name, _, _, text in self._watched}
 
     @property

@@ -80,7 +80,7 @@ class TeamCall(Struct, frozen=True):
 
     @property
     def closed(self) -> bool:
-        """True if the order was read back correctly, then confirmed, and not executed before."""
+        """True if the order was read back correctly, then confirmed, and not executed before confirmation."""
         return self.is_correct and self.confirmed_tick is not None and not self.is_premature
 
 

@@ -127,9 +127,8 @@ def select_noticed_events(events: Sequence[Event], role: RoleSpec) -> Iterator[E
 def can_notice(role: RoleSpec, event: Event) -> bool:
     """Return whether *role* notices *event*.
 
-    A role notices its own actions and their results, messages to it, questions of the drill, and events that
-    its `sees`
-    list covers.
+    A role notices its own actions and their results, messages to it, and questions of the drill. It
+    also notices events that its `sees` list covers.
     """
     author = event.data.by
     if isinstance(event.data, TeamMessageData):

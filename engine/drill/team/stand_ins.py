@@ -130,7 +130,7 @@ def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
 
 
 def _find_true_status(drill: DrillState, call: TeamCall) -> str:
-    """Return a true status that answers the question; "" if there is none."""
+    """Return a currently true status that answers the question *call*; "" if there is none."""
     names, words = collect_names(drill.scenario), set(extract_keywords(call.text))
     statements = [
         item.args[-1] for item, _ in _iterate_solution(drill) if item.verb == "status" and item.by == call.to

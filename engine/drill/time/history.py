@@ -124,7 +124,7 @@ class History:
     def _add_snapshot(self, drill: RunSnapshot[Drill]) -> None:
         """Store a snapshot of *drill*.
 
-        If there are too many snapshots, remove the one that is cheapest to replay in relation to its age.
+        If there are too many, remove the snapshot with the smallest ratio of saved replay cost to age.
         """
         total_cost = _compute_snapshot_cost(drill)
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)

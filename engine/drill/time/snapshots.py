@@ -47,7 +47,8 @@ class EntryBlock:
     def entries(self) -> tuple[object, ...]:
         """Entries of the block.
 
-        After compression, every read returns new objects, equal to and of the same types as the originals.
+        After compression, every read returns new objects. They are equal to the originals and have the same
+        types.
         """
         if not self._packed:
             return self._entries
@@ -218,7 +219,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
     def restore(self, history_source: State) -> State:
         """Return an independent drill in the state of the snapshot.
 
-        *history_source*: any drill with the same past, which is not changed.
+        *history_source*: any drill with the same past; this function does not change it.
         """
         drill = self.drill.fork_shallow()
         part_iterator = iter(self.parts)

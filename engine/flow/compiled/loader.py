@@ -167,7 +167,8 @@ def load_library_functions(
 def is_rounding_exact(library: ctypes.CDLL) -> bool:
     """Return whether the library rounds a product before it adds.
 
-    The exact product in the test is 1 + 2^-29 + 2^-60, which needs one bit more than a float has.
+    The test uses a product with the exact value 1 + 2^-29 + 2^-60. This value needs one bit more than a
+    float has.
     """
     multiply_add = library.multiply_add
     multiply_add.argtypes, multiply_add.restype = [ctypes.c_double] * 3, ctypes.c_double

@@ -310,7 +310,10 @@ class _FunctionTranslation:
         return [*lines, "}"]
 
     def _write_for(self, node: ast.For, name: str, depth: int) -> list[str]:
-        """Return a C loop that counts with a hidden counter, as Python does."""
+        """Return a C loop that counts with a hidden counter.
+
+        As in Python, an assignment to the loop variable does not change the number of passes.
+        """
         self.temporaries += 1
         counter, end = f"next_{self.temporaries}", f"end_{self.temporaries}"
         if name != "_":

@@ -155,9 +155,9 @@ def end_other_connections(machine: ExecutionMachine, database: str, termination:
 def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termination: str) -> list[Message]:
     """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
-    Without a termination clause, SINGLE_USER waits for other sessions. With NO_WAIT, other sessions raise
-    5070. If the database is in single-user mode and another connection uses it, statement_gate.py has
-    already refused the statement.
+    Without a termination clause, SINGLE_USER waits for other sessions. With NO_WAIT, it raises 5070 if
+    there are other sessions. If the database is in single-user mode and another connection uses it,
+    statement_gate.py has already refused the statement.
     """
     world, server = machine.world, machine.session.server
     messages = end_other_window_connections(machine, database, termination) if mode == "SINGLE_USER" else []

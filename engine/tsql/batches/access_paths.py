@@ -157,9 +157,10 @@ def find_read_rows(
 def push_conditions(
     refs: tuple[TableRef, ...], origins: tuple[tuple[str, str, str], ...], outer: TableRef
 ) -> tuple[TableRef, ...]:
-    """Return the tables of a view with the hints and conditions of the query that reads the view as *outer*.
+    """Return the tables of a view with the hints and conditions of an outer query added.
 
-    *origins*: result of `list_column_origins` for the query of the view [DOC: table hints; CREATE VIEW].
+    *outer*: reference to the view in the query that reads it. *origins*: result of
+    `list_column_origins` for the query of the view [DOC: table hints; CREATE VIEW].
     """
     columns = {(key, name): column for name, key, column in origins}
     tests = outer.access.list_conditions() if outer.access is not None else ()
@@ -299,10 +300,13 @@ def _convert_condition(
 def _derive_join_conditions(
     machine: ExecutionMachine, table: Table, link: JoinLink, other_table: Table | None
 ) -> list[ColumnCondition]:
-    """Return the condition that a join implies: the column has one of the values in the joined table.
+    """Return the condition that a join implies for a column of *table*, as a list.
 
-    Return nothing if *other_table* has no conditions of its own. Assumed: the optimizer reads the table
-    with conditions first, and then seeks in the other one.
+    The condition is that the column has one of the values in the joined table *other_table*. *link*:
+    the join to that table.
+
+    The list is empty if *other_table* has no conditions of its own. Assumed: the optimizer reads the
+    table with conditions first, and then seeks in the other one.
     """
     positions = {column.name.lower(): index for index, column in enumerate(table.columns)}
     if other_table is None or link.column not in positions:

@@ -86,7 +86,10 @@ def get_default_name(table: str, column: ColumnDefinition) -> str:
 
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
-    """Return the positions of the columns. Raises 1911 for a column that the table does not have."""
+    """Return the positions of the columns. Raises 1911 for a column that the table does not have.
+
+    *owner*: name of the table in the error message.
+    """
     positions_by_name = {column.name.lower(): index for index, column in enumerate(table.columns)}
     for name in columns:
         if name.lower() not in positions_by_name:
@@ -205,7 +208,11 @@ _NON_KEY_TYPES: Final = frozenset({"text", "ntext", "image", "xml"})
 
 
 def check_key_columns(table: Table, positions: Sequence[int], owner: str) -> None:
-    """Raise 1909 for a repeated key column, 1919 for a key column of an unsuitable type."""
+    """Raise 1909 for a repeated key column, 1919 for a key column of an unsuitable type.
+
+    *positions*: positions of the key columns in *table*. *owner*: name of the table in the error
+    message.
+    """
     for index, position in enumerate(positions):
         name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
         if position in positions[:index]:
@@ -237,7 +244,7 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
 def check_index_filter(machine: ExecutionMachine, table: Table, key: Key, owner: str) -> None:
     """Bind the condition of a filtered index to the columns of its table.
 
-    Raise 10735 for an unsupported condition.
+    Raise 10735 for an unsupported condition. *owner*: name of the table in the error message.
     """
     if key.filter:
         if not _is_simple_filter(tokenize(key.filter)):

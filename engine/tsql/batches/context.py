@@ -379,9 +379,9 @@ The login needs VIEW ANY DEFINITION or ALTER ANY AVAILABILITY GROUP. [DOC: sys.a
 
 
 def can_login_see_rows(context: StatementContext, view: str) -> bool:
-    """Return whether *view* shows its rows to the login.
+    """Return whether *view* shows its rows to the connection's login.
 
-    The databases of availability groups are visible to every login, like all databases.
+    Every login can see the databases of availability groups, as it can see all databases.
     """
     if not view.startswith(GROUP_VIEW_PREFIX) or view == "sys.availability_databases_cluster":
         return True

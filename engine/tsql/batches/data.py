@@ -55,7 +55,7 @@ class Table(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
-        """Return the number of values in the table, which is limited to save memory."""
+        """Return the number of values in the table. This number is limited to save memory."""
         return len(self.columns) * len(self.rows)
 
 
@@ -143,7 +143,7 @@ class SqlCursor(Struct, frozen=True):
 
     @property
     def cells(self) -> int:
-        """Return the number of values in the cursor's rows, which is limited to save memory."""
+        """Return the number of values in the cursor's rows. This number is limited to save memory."""
         return len(self.columns) * len(self.rows or ())
 
 
@@ -330,7 +330,7 @@ class SqlSession(Struct, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         """Return the session as text for the state hash.
 
-        The text omits rare fields if they are empty, and the last batch, which only views show.
+        The text omits rare fields that are empty. It also omits the last batch, because only views show it.
         """
         repr_names = [name for name in self.__struct_fields__ if name not in UNHASHED_SESSION_FIELDS]
         repr_names = [name for name in repr_names if name not in RARE_SESSION_FIELDS or getattr(self, name)]
@@ -434,7 +434,7 @@ class Window(Struct, frozen=True, kw_only=True):
     def remote(self) -> bool:
         """Return whether a program owns the connection.
 
-        Such a connection never reconnects. The window ends with its session.
+        The connection of a program never reconnects, and its window ends with its session.
         """
         return self.session is not None and self.session.program is not None
 

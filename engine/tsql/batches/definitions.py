@@ -57,8 +57,8 @@ def _assign_check_columns(
 ) -> tuple[Constraint, ...]:
     """Return the constraints, with the column of each CHECK that uses only one column.
 
-    A CHECK after a comma also belongs to its only column, as messages 547 in public output show. Raise 8141
-    if the CHECK of a column uses another column.
+    A CHECK that is declared after a comma also gets the column, if it uses only one. Messages 547 in
+    public output show this. Raise 8141 if the CHECK of a column uses another column.
     """
     column_names = {column.name.lower(): column.name for column in columns}
     table_rules: list[Constraint] = []
@@ -141,9 +141,10 @@ _NONDETERMINISTIC_FUNCTIONS: Final = frozenset({
 
 
 def check_column_options(machine: ExecutionMachine, table: str, columns: Sequence[ColumnDefinition]) -> None:
-    """Check the options of columns. Refuse options that are not simulated.
+    """Check the options of columns.
 
     Raise 155 for an unknown option, 4936 for a persisted column with a nondeterministic function.
+    Raise UnsimulatedFeatureError for an option that is not simulated.
     """
     for column in columns:
         option_table.check_options("COLUMN", column.options, machine.context.version)
@@ -163,7 +164,7 @@ def _check_compression(machine: ExecutionMachine, name: str, options: option_tab
 def check_index_options(machine: ExecutionMachine, table: str, key: Key) -> None:
     """Raise 129, 155, 1712, 1916 or 7738 for an invalid option of an index.
 
-    Refuse options that are not simulated.
+    Raise UnsimulatedFeatureError for an option that is not simulated.
     """
     version, server = machine.context.version, machine.context.server
     option_table.check_options("CREATE INDEX", key.options, version)
@@ -179,7 +180,7 @@ def check_index_options(machine: ExecutionMachine, table: str, key: Key) -> None
 
 
 def _check_identity(table: str, column: ColumnDefinition) -> None:
-    """Raise 2749 for an IDENTITY column whose type is not integer, 8147 if the column allows NULL."""
+    """Raise 2749 for an IDENTITY column whose type is not integer, 8147 for one that allows NULL."""
     if column.identity is None:
         return
     kind = parse_sql_type(column.type, 1)
@@ -231,7 +232,7 @@ def create_index(machine: ExecutionMachine, statement: s.CreateIndexStatement) -
 
 
 def change_statistics(machine: ExecutionMachine, statement: s.StatisticsStatement) -> None:
-    """Check CREATE STATISTICS or UPDATE STATISTICS and report that no statistics exist here.
+    """Check CREATE STATISTICS or UPDATE STATISTICS, and report that statistics are not simulated.
 
     Raises 1088 or 2706 for a missing table, 1911 for a missing column.
     """
@@ -340,8 +341,9 @@ def alter_table(machine: ExecutionMachine, statement: s.AlterTableStatement) -> 
 def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.AlterTableStatement) -> Table:
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
-    An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4917 for an unknown
-    constraint, 11415 for a constraint of another kind. 4916 follows both errors.
+    An enabled constraint is trusted only if the statement contains WITH CHECK [DOC: ALTER TABLE]. Raise
+    4917 for an unknown constraint, 11415 for a constraint of another kind. Message 4916 follows each of
+    these errors.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
     enabled_names = {name.lower() for name in statement.enabled}
@@ -391,9 +393,10 @@ _VARIABLE_LENGTH_TYPES: Final = frozenset({"varchar", "nvarchar", "varbinary"})
 
 
 def _is_only_wider(old_type: str, new_type: str) -> bool:
-    """Return whether a new type differs from the old type only by a greater variable length.
+    """Return whether both types are the same variable-length type, and the new length is not smaller.
 
-    Such a change is allowed for a column with a key or CHECK. [DOC: ALTER TABLE]
+    Return False for an unlimited new length. Such a change of type is allowed for a column with a key
+    or CHECK. [DOC: ALTER TABLE]
     """
     (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old_type), parse_type(new_type)
     if old_kind != new_kind or old_kind not in _VARIABLE_LENGTH_TYPES or new_length == UNLIMITED_LENGTH:
@@ -482,7 +485,7 @@ def _add_columns(
 ) -> Table:
     """Return the table with new columns. Existing rows get the default value or NULL.
 
-    Raise 4901 for a new column that allows neither.
+    Raise 4901 for a new column that has no default value and does not allow NULL.
     """
     columns, rules = _parse_table_definition(machine, ref, text)
     rules = _assign_check_columns(ref.parts[-1], rules, (*table.columns, *columns))

@@ -61,7 +61,11 @@ def _evaluate_has_perms(
 def _evaluate_permission(
     context: StatementContext, securable: str, kind: str, permission: str, server: bool
 ) -> int | None:
-    """Return 1 if the connection has the permission, 0 if not, None for an unknown object."""
+    """Return 1 if the connection has the permission, 0 if not, None for an unknown object.
+
+    *securable*: name of the object, schema or database. *kind*: OBJECT, SCHEMA, DATABASE or empty.
+    *server*: with an empty *kind*, check a permission on the server.
+    """
     name = securable.strip("[]")
     if server and not kind:
         return int(has_server_permission(context, permission))
@@ -96,9 +100,9 @@ def _evaluate_object_id(context: StatementContext, name: Scalar, kind: Scalar = 
 
 
 def _make_principal_lookup(key_column: str, result_column: str) -> Callable[..., Scalar]:
-    """Build a function that finds a server principal by its column *key_column* and returns column *result_column*.
+    """Build a function that finds a server principal by *key_column* and returns *result_column*.
 
-    Without an argument, the function uses the connection's own login.
+    If the function is called without an argument, it uses the connection's own login.
     """
 
     def find(context: StatementContext, *given: Scalar) -> Scalar:
@@ -155,7 +159,7 @@ def _build_error_getter(name: str) -> Callable[[StatementContext], Scalar]:
 def _evaluate_rand(context: StatementContext, seed: Scalar = None) -> Scalar:
     """Evaluate RAND with the generator of L'Ecuyer.
 
-    With a seed, it returns the same numbers as the examples of the documentation [DOC: RAND].
+    With a seed, RAND returns the same numbers as in the examples of the documentation [DOC: RAND].
     """
     if seed is None:
         return context.world.chance.draw_uniform()

@@ -117,7 +117,8 @@ _REPLICA_WORDS: Final = tuple(ReplicaWord)
 def _build_state_change_data(context: StatementContext, match: re.Match[str]) -> tuple[EventField, ...]:
     """Return the data elements of an event that reports a changed replica state.
 
-    The numbers of the states follow the order of ReplicaWord. Assumed.
+    *match*: match with the groups `old`, `new` and `group` (the availability group). The numbers of the
+    states follow the order of ReplicaWord. Assumed.
     """
     state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))

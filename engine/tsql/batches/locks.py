@@ -236,7 +236,10 @@ _ISOLATION_HINTS: Final = DIRTY_READ_HINTS | {
 
 
 def collect_hints(context: StatementContext, table_hints: frozenset[str]) -> frozenset[str]:
-    """Return the lock hints of a table in a query. Without a hint, the isolation level implies one."""
+    """Return the lock hints of a table in a query.
+
+    If no hint sets an isolation level, the hint of the session's isolation level is added.
+    """
     lock_hints = table_hints & _LOCK_HINTS
     level = _ISOLATION_LEVEL_HINTS.get(dict(context.session.options).get("TRANSACTION", ""))
     return lock_hints if level is None or lock_hints & _ISOLATION_HINTS else lock_hints | {level}
@@ -262,10 +265,10 @@ def lock_for_read(
 ) -> None:
     """Lock the rows that a query reads, and hold the locks that its *hints* require.
 
-    *find_rows*: function that determines the rows. *is_change*: the query changes the table.
-    Raise LockConflictError if the query must wait, or 1222 with the hint NOWAIT. Raise 650 for READPAST at another
-    isolation level than READ COMMITTED and REPEATABLE READ [DOC: table hints]. Raise 3952 under SNAPSHOT, which no
-    simulated database allows.
+    *find_rows*: function that determines the rows. *is_change*: the query changes the table. Raise
+    LockConflictError if the query must wait, or 1222 with the hint NOWAIT. Raise 650 for READPAST
+    unless the isolation level is READ COMMITTED or REPEATABLE READ [DOC: table hints]. Raise 3952 under
+    SNAPSHOT, because no simulated database allows SNAPSHOT.
     """
     if "READPAST" in hints and hints & {"SERIALIZABLE", "HOLDLOCK", *DIRTY_READ_HINTS}:
         raise SqlError(650)
@@ -353,7 +356,10 @@ def wait_for_lock(machine: ExecutionMachine, conflict: LockConflictError) -> Non
 
 
 def detect_deadlock_victim(machine: ExecutionMachine, conflict: LockConflictError, waited_ticks: int) -> bool:
-    """Record the lock conflict, and return whether the waiting connection is the deadlock victim."""
+    """Record the lock conflict, and return whether the waiting connection is the deadlock victim.
+
+    Return False if the wait of *waited_ticks* is shorter than DEADLOCK_SEARCH_INTERVAL_S.
+    """
     machine.run = replace(
         machine.run, blocked=(conflict.spids, conflict.object_key, conflict.mode, conflict.row)
     )
@@ -387,7 +393,7 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
 def _is_first_deadlock_victim(machine: ExecutionMachine) -> bool:
     """Return whether this connection is the victim of a deadlock.
 
-    The victim is the first connection of the wait cycle in the order of _get_victim_order.
+    The victim is the connection in the wait cycle with the lowest sort key (_get_victim_order).
     """
     waits = {
         spid: run.blocked[0]
@@ -522,7 +528,7 @@ def find_application_lock_holders(context: StatementContext, key: ObjectKey, mod
 
 
 def find_application_lock(session: SqlSession, key: ObjectKey, owner: str) -> ApplicationLock | None:
-    """Return the session's lock on *key* with the owner *owner*; None if there is none."""
+    """Return the session's lock on *key* that belongs to *owner*; None if there is no such lock."""
     return next((lock for lock in session.applocks if (lock.place, lock.owner) == (key, owner)), None)
 
 

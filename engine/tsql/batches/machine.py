@@ -170,7 +170,7 @@ class SubmissionOutput:
     def record_completion(self, rows: int | None = None, status: int | None = None) -> None:
         """Record the completion of a statement for drivers.
 
-        *status*: return code of a procedure. Without it, NOCOUNT suppresses the completion.
+        *status*: return code of a procedure. Without a *status*, NOCOUNT suppresses the completion.
         """
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_ITEMS_MAX:
@@ -211,7 +211,10 @@ class SubmissionOutput:
             self.append_message(text)
 
     def build_errors(self, problem: SqlError, line: int) -> list[CaughtError]:
-        """Return the messages of an error, for a CATCH block or for the client."""
+        """Return the messages of an error, for a CATCH block or for the client.
+
+        *line*: line number in the messages, which is 0 for an error in a call.
+        """
         version = self.world.instances[self.session.server].version
         if problem.number in _TEXT_QUOTING_ERRORS and problem.parameters:
             text = self.scopes[-1].text if self.scopes else ""
@@ -335,7 +338,7 @@ class ExecutionMachine(SubmissionOutput):
 
     @abstractmethod
     def begin_batch(self, text: str) -> None:
-        """Make *text* the running batch. After a compilation error, nothing remains to run."""
+        """Make *text* the running batch. If its compilation fails, no part of it runs."""
 
     @abstractmethod
     def run_until_wait(self) -> bool:
@@ -357,7 +360,7 @@ class ExecutionMachine(SubmissionOutput):
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Pass an error of the running statement to the CATCH block, or report it to the client.
 
-        A reported error can end the batch; with *ends_batch*, it always does.
+        Some reported errors end the batch. With *ends_batch*, every reported error ends it.
         """
 
     @abstractmethod
@@ -474,7 +477,7 @@ class ExecutionMachine(SubmissionOutput):
     def checks_permissions(self) -> bool:
         """Return whether the login needs permissions on the objects that the statement uses.
 
-        It needs none in a procedure or view that dbo owns, and none as a member of sysadmin.
+        A member of sysadmin needs none. No login needs any in a procedure or view that dbo owns.
         """
         chained = self.chained or bool(self.scopes and self.scopes[-1].procedure)
         return not chained and not is_sysadmin(self.context)

@@ -331,9 +331,9 @@ def _show_user_options(machine: ExecutionMachine, arguments: Arguments) -> None:
 def _execute_checkident(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
-    After RESEED, the next inserted row gets *value* if the table never had a row, otherwise the value after
-    it. Raises 2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC
-    CHECKIDENT].
+    After RESEED, the next inserted row gets *value* if the table never had a row. Otherwise, the row
+    gets the identity value that follows *value*. Raises 2501 for an unknown table, 7997 for a table
+    without an identity column [DOC: DBCC CHECKIDENT].
     """
     name, *arguments_left = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
@@ -446,7 +446,7 @@ def execute_sp_configure(machine: ExecutionMachine, arguments: dict[str, Scalar]
 
 
 def _store_server_option(machine: ExecutionMachine, name: str, **values: int) -> None:
-    """Set columns in the stored row of a server option. Add the row if necessary."""
+    """Set the columns *values* in the stored row of the server option *name*. Add the row if necessary."""
     world, server = machine.world, machine.session.server
     if stored_tables.OPTIONS.find_row(world, server, "name", name) is None:
         used = get_option_value(machine.context, name)

@@ -279,7 +279,10 @@ def get_schema_name(parts: tuple[str, ...]) -> str:
 
 
 def make_object_key(parts: tuple[str, ...]) -> str:
-    """Return the key of an object in its database: the lowercase name, with the schema as prefix unless it is dbo."""
+    """Return the key of an object in its database: its lowercase name.
+
+    The schema is the prefix of the key, except for the schema dbo.
+    """
     schema, name = get_schema_name(parts), parts[-1].lower()
     return name if schema in DBO_NAMES else f"{schema}\0{name}"
 
@@ -314,7 +317,7 @@ def resolve_object_key(context: StatementContext, parts: tuple[str, ...]) -> Obj
 def locate_object(
     context: StatementContext, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[ObjectKey, StoredObject | None]:
-    """Return the key of the object with that name, and the object; None if it does not exist.
+    """Return (key, object) for the object with the name *parts*. The object is None if it does not exist.
 
     A name that begins with `sp_` is also looked up in master.
     """
@@ -330,7 +333,7 @@ def locate_object(
 def find_object(
     context: StatementContext, parts: tuple[str, ...], *, waits: bool = True
 ) -> UserObject | None:
-    """Return the object with that name; None if it does not exist.
+    """Return the object with the name *parts*; None if it does not exist.
 
     *waits*: wait while another transaction creates, alters or drops the object.
     """
@@ -403,7 +406,7 @@ def _change_object(
 ) -> None:
     """Store a change of an object in the transaction and write it to the log.
 
-    Raise 3906 if the copy is read-only, 9002 if the log is full.
+    Raise 3906 if the database copy is read-only, 9002 if its log is full.
     """
     statement_gate.check_database_state(context, "write", object_key[1])
     copy = context.find_copy(object_key[1])

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def execute_as(machine: ExecutionMachine, statement: s.ExecuteAsStatement) -> None:
     """Execute EXECUTE AS: impersonate a login, or a user of the current database.
 
-    If the login or user does not exist, or IMPERSONATE is not granted, raise 15406 (login) or 15517 (user).
+    Raise 15406 for a login, or 15517 for a user, that does not exist or may not be impersonated.
     [DOC: EXECUTE AS]
     """
     context, session = machine.context, machine.session
@@ -342,7 +342,10 @@ def _check_restore_permission(machine: ExecutionMachine, statement: s.RestoreSta
 
 
 def _build_user_rule(verb: str) -> PermissionRule:
-    """Build a rule that raises an error if the user lacks ALTER ANY USER."""
+    """Build a rule that raises an error if the user lacks ALTER ANY USER.
+
+    The error is 15247 if *verb* is "create". Otherwise, it is 15151, whose message contains *verb*.
+    """
 
     def check(machine: ExecutionMachine, statement: NamedStatement) -> None:
         if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
@@ -432,7 +435,8 @@ PUBLIC_PROCEDURES: Final = frozenset(_PUBLIC.split())
 def check_procedure_permission(machine: ExecutionMachine, name: str, argument_count: int) -> None:
     """Raise an error if the login may not execute the system procedure *name*.
 
-    The error is 229 in msdb and for extended procedures, 15003 for sp_readerrorlog, and otherwise 15247.
+    The error is 229 in msdb and for extended procedures, 15003 for sp_readerrorlog, and otherwise
+    15247. Every login may call sp_configure with an *argument_count* below 2.
     """
     if is_sysadmin(machine.context) or name in PUBLIC_PROCEDURES:
         return

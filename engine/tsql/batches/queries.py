@@ -350,9 +350,9 @@ def _select_affected_rows(machine: ExecutionMachine, plan: QueryPlan) -> list[Ro
 
 
 def _split_output_values(machine: ExecutionMachine, rows: list[Row]) -> list[Row]:
-    """Return the rows without their last values, which OUTPUT needs.
+    """Return the rows without the values at their end that belong to OUTPUT.
 
-    Store those values in machine.output_values, in the order of the row numbers.
+    Store the removed values in machine.output_values, in the order of the row numbers.
     """
     count = machine.output_count
     if not count:
@@ -474,7 +474,7 @@ def _execute_truncate(machine: ExecutionMachine, plan: QueryPlan) -> None:
 def insert_captured_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
     """Insert the rows that INSERT … EXEC has captured into its target table.
 
-    The names in *target* are those of the frame that contains the INSERT.
+    *target* is resolved in the frame that contains the INSERT, not in the called procedure.
     """
     depth = next(
         (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)

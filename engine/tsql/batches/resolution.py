@@ -66,7 +66,8 @@ The execution of a query costs the same.
 def is_only_parsed(machine: ExecutionMachine, scope: MutableFrame) -> bool:
     """Return whether SET PARSEONLY is ON for the text of *scope*.
 
-    SET PARSEONLY takes effect when its own batch is parsed, before any statement runs. [DOC: SET PARSEONLY]
+    SET PARSEONLY takes effect while the batch that contains it is parsed, before any statement runs.
+    [DOC: SET PARSEONLY]
     """
     if dict(machine.session.options).get("PARSEONLY") == "ON":
         return True
@@ -315,7 +316,8 @@ def expand_function_calls(machine: ExecutionMachine, text: str) -> str:
 def _expand_last_call(machine: ExecutionMachine, text: str, tokens: Sequence[Token]) -> str | None:
     """Return the text with its last call replaced; None if it has no call.
 
-    The last call comes first, so that calls in arguments are replaced before the enclosing call.
+    Calls are replaced from the last to the first. Thus, a call in an argument precedes the enclosing
+    call.
     """
     for index in range(len(tokens) - 2, -1, -1):
         if tokens[index].kind not in ("word", "quoted") or not tokens[index + 1].is_operator("("):

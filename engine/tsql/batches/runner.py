@@ -229,7 +229,7 @@ class SubmissionRunner(ExecutionMachine):
         self.change_session(error=errors[-1].number, rowcount=0)
 
     def begin_batch(self, text: str) -> None:
-        """Make *text* the running batch. After a compilation error, nothing remains to run."""
+        """Make *text* the running batch. If its compilation fails, no part of it runs."""
         self.scopes = [MutableFrame(text, self.context.version)]
 
     def build_submission(self) -> Submission:
@@ -387,7 +387,7 @@ class SubmissionRunner(ExecutionMachine):
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Pass an error of the running statement to the CATCH block, or report it to the client.
 
-        A reported error can end the batch; with *ends_batch*, it always does.
+        Some reported errors end the batch. With *ends_batch*, every reported error ends it.
         """
         errors = self.build_errors(problem, self.line if line is None else line)
         server = self.session.server
@@ -435,8 +435,9 @@ class SubmissionRunner(ExecutionMachine):
     def reject_statement(self, feature: str) -> None:
         """Refuse an unsimulated statement with an error that no CATCH block handles.
 
-        The error ends the batch and dooms an open transaction, so that no program assumes that the rest was
-        executed. The batch continues only after a SELECT without changes, and after SET (drivers send it at login).
+        The error ends the batch and dooms an open transaction. Otherwise, a program could assume that the
+        rest was executed. After two kinds of statements, the batch continues: a SELECT without changes, and
+        SET (drivers send it at login).
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
@@ -459,7 +460,7 @@ class SubmissionRunner(ExecutionMachine):
             transactions.roll_back_transaction(self)
 
     def _jump_to_catch(self, error: CaughtError, innermost_depth: int) -> bool:
-        """Continue at the CATCH block of frame *innermost_depth*, or else of a frame that encloses it.
+        """Continue at the CATCH block of frame *innermost_depth* or, without one, of the nearest outer frame.
 
         Return False if there is no such CATCH block.
         """
@@ -619,6 +620,6 @@ class SubmissionRunner(ExecutionMachine):
 def _ends_transaction(error: CaughtError) -> bool:
     """Return whether an error ends the transaction.
 
-    These errors are conversion errors, and the error of CREATE TABLE for an existing name.
+    Conversion errors end it. So does the error of CREATE TABLE for an existing name.
     """
     return error.number in CONVERSION_ERRORS or (error.number, error.state) == (2714, 6)

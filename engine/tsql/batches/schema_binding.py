@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def check_definition(context: StatementContext, kind: str, name: str, definition: str) -> None:
     """Check the names in the *definition* of a schema-bound module. *kind* is "view" or "function".
 
-    Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not schema-bound itself. A
-    definition without SCHEMABINDING is not checked.
+    Raise 1054 for `*`, 4512 for a name without a schema. Raise 4513 if the definition uses a module
+    that is not schema-bound. A definition without SCHEMABINDING is not checked.
     """
     tokens = tokenize(definition)
     if not _is_schema_binding(tokens):
@@ -136,7 +136,10 @@ CREATED_SCHEMA_ID_MIN: Final = 5
 
 
 def _require_schema(machine: ExecutionMachine, name: str, verb: str) -> str:
-    """Return the schema's name in its original spelling. Raises 15151 for an unknown schema."""
+    """Return the schema's name in its original spelling.
+
+    Raises 15151 for an unknown schema. *verb*: word of this message.
+    """
     known_schemas = objects.list_schemas(machine.context)
     schema_name = next((candidate for candidate in known_schemas if candidate.lower() == name.lower()), None)
     if schema_name is None:
@@ -145,7 +148,11 @@ def _require_schema(machine: ExecutionMachine, name: str, verb: str) -> str:
 
 
 def create_schema(machine: ExecutionMachine, statement: s.CreateSchemaStatement) -> list[Message]:
-    """Execute CREATE SCHEMA. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
+    """Execute CREATE SCHEMA.
+
+    Raises 15151 for an unknown owner, 2714 for an existing name. Message 2759 follows each of these
+    errors.
+    """
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.list_view_rows(context, "sys.database_principals")]
     if owner:

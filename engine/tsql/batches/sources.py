@@ -122,7 +122,7 @@ def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Tab
 
 
 def remove_own_server(machine: ExecutionMachine, ref: TableRef) -> TableRef:
-    """Return the reference without a first part that names the server of the connection."""
+    """Return *ref* without its server name if it names the server of the connection."""
     is_own = len(ref.parts) == 4 and ref.parts[0].lower() == machine.session.server.lower()
     return replace(ref, parts=ref.parts[1:]) if is_own else ref
 
@@ -132,7 +132,10 @@ _BINDING_ERRORS: Final = frozenset({207, 208, 4104})
 
 
 def _restrict_to_own_session(context: StatementContext, view: catalog.CatalogView) -> catalog.CatalogView:
-    """Return the view. It shows only the connection's own session if the login lacks VIEW SERVER STATE."""
+    """Return the view.
+
+    If the login lacks VIEW SERVER STATE, the view shows only the connection's own session.
+    """
     rows, column = view.rows, SESSION_ID_COLUMNS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
@@ -501,8 +504,8 @@ def _consume_identity_values(
 ) -> tuple[TableRef, Table] | None:
     """Return (*ref*, table with a higher next identity value) after a failed INSERT.
 
-    A statement that a constraint refuses does not give back its identity values [DOC: IDENTITY property,
-    Remarks]. Return None if the INSERT used none.
+    Return None if the INSERT used no identity values. The identity values of an INSERT that a
+    constraint refuses are lost [DOC: IDENTITY property, Remarks].
     """
     identity = next((column for column in start.columns if column.identity is not None), None)
     if number not in (515, 547, 2601, 2627) or identity is None or identity.identity is None:
@@ -515,8 +518,8 @@ def _consume_identity_values(
 def make_hidden_name(name: str, depth: int) -> str:
     """Return the key under which a caller's temp table is hidden.
 
-    It is hidden while a frame at *depth* has a temp table of the same name. [DOC: CREATE TABLE, temporary
-    tables].
+    The table is hidden while a frame at *depth* has a temp table with the same *name*. [DOC: CREATE
+    TABLE, temporary tables].
     """
     return f"{name}\n{depth}"
 

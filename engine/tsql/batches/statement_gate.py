@@ -338,9 +338,10 @@ def _list_owner_targets(
 
 
 def _list_restore_targets(machine: ExecutionMachine, statement: s.RestoreStatement) -> list[StatementTarget]:
-    """Return the database of a RESTORE.
+    """Return a list with the database of a RESTORE.
 
-    Return nothing for a snapshot, a part of a database, or master, because other rules apply to them.
+    The list is empty for a snapshot, a part of a database, and master, because other rules apply to
+    them.
     """
     database = machine.resolve_text(statement.database)
     if statement.snapshot is not None or "PARTIAL" in dict(statement.options) or database.lower() == "master":

@@ -58,7 +58,7 @@ def find_activity(world: World, server: str, job: str) -> ActivityRow | None:
 
 
 def is_job_running(world: World, server: str, job: str) -> bool:
-    """Return whether a run of the job is in progress. A restart of the instance ends the run."""
+    """Return whether the job is running. A restart of the instance ends a running job."""
     row = find_activity(world, server, job)
     start_tick = -1 if row is None else int(str(row["start_tick"]))
     return row is not None and row["stop_tick"] is None and start_tick >= world.instances[server].started_tick
@@ -147,8 +147,8 @@ def begin_alert_checks(world: World, server: str) -> None:
 def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:
     """Return the current positions of the alert checks.
 
-    Keys: `tick` and `count` (ERRORLOG lines of this tick), and `trace NAME` with the mirroring state of
-    each database.
+    `tick` is the current tick, and `count` is the number of ERRORLOG lines of this tick. For each
+    database NAME, `trace NAME` is its mirroring state.
     """
     positions_by_mark: dict[str, Scalar] = {
         f"trace {name}": str(state) for name, state in get_mirroring_states(world, server).items()

@@ -166,7 +166,10 @@ def find_insertable_positions(table: Table) -> list[int]:
 
 
 def _find_column_positions(table: Table, column_names: tuple[str, ...]) -> list[int]:
-    """Return the positions of the columns *column_names*; without names, those that INSERT fills. Raises 207 or 264."""
+    """Return the positions of the columns *column_names*. Raises 207 or 264.
+
+    Without names, return the positions of the columns that an INSERT without a column list fills.
+    """
     if not column_names:
         return find_insertable_positions(table)
     positions_by_name = {column.name.lower(): position for position, column in enumerate(table.columns)}
@@ -183,7 +186,7 @@ def _find_column_positions(table: Table, column_names: tuple[str, ...]) -> list[
 def find_insert_positions(table: Table, count: int) -> list[int]:
     """Return the positions of the columns that an INSERT without a column list fills.
 
-    Raises 213 if their number is not *count*.
+    Raises 213 if the number of these columns is not *count*.
     """
     positions = _find_column_positions(table, ())
     if len(positions) != count:
@@ -286,9 +289,9 @@ IDENTITY_CACHE_VERSION: Final = 2012
 
 
 def skip_lost_identity_values(table: Table, server: Instance) -> Table:
-    """Return the table with a next identity value after all values that the server had cached.
+    """Return the table after a crash or failover, which loses the identity values that the server cached.
 
-    A crash or failover loses cached values. In other cases, return the table unchanged.
+    The next identity value then follows all cached values. In other cases, return the table unchanged.
     """
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
@@ -303,7 +306,7 @@ def skip_lost_identity_values(table: Table, server: Instance) -> Table:
 def update_identity_cache(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
     """Return the table after the identity values from *first_value* to *value* were used.
 
-    If necessary, the server has cached further values.
+    If the cached values do not suffice, the table records that *server* has cached more.
     """
     column = next((column for column in table.columns if column.identity is not None), None)
     count = CACHED_IDENTITY_VALUES.get(column.type.lower(), 0) if column is not None else 0

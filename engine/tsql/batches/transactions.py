@@ -138,7 +138,7 @@ def _restore_tables(
 ) -> tuple[tuple[str, Table], ...]:
     """Return the temp tables *tables* with their saved rows.
 
-    Identity values that were used since then are not used again.
+    Identity values that were used after the rows were saved are not used again.
     """
     current = dict(machine.session.tables)
     return tuple(
@@ -152,9 +152,9 @@ def _restore_tables(
 def _collect_used_identities(
     machine: ExecutionMachine, edits: dict[ObjectKey, object]
 ) -> dict[ObjectKey, object]:
-    """Return the edits that keep identity values used when a transaction is rolled back.
+    """Return edits that keep the used identity values of a transaction when it is rolled back.
 
-    The values are not reused [DOC: IDENTITY property, Remarks].
+    These identity values are not used again [DOC: IDENTITY property, Remarks].
     """
     used_identities: dict[ObjectKey, object] = {}
     for object_key, edit in edits.items():
@@ -227,8 +227,8 @@ def commit_statement(machine: ExecutionMachine, message_index: int | None = None
 def _write_commit(machine: ExecutionMachine) -> None:
     """Write the changes of the transaction into the log of their database.
 
-    Changes in a system database take effect immediately. The commit waits if another copy has taken over
-    the log and this server does not know this yet.
+    Changes in a system database take effect immediately. The commit waits if another copy has become
+    the writer of the log, but this server does not know this yet.
     """
     world, context = machine.world, machine.context
     copies = {write[1]: context.find_copy(write[1]) for write in context.writes}
@@ -281,10 +281,10 @@ def _finish_transaction(machine: ExecutionMachine) -> None:
 
 
 def discard_transaction(session: SqlSession) -> SqlSession:
-    """Return the session without its transaction, after its batch was stopped during a commit.
+    """Return the session without its transaction if its batch was stopped during a commit.
 
-    A commit that is already in the log remains. A commit that still waits for a writable log is rolled
-    back. Without a commit in progress, the session is returned unchanged.
+    Without a commit in progress, return the session unchanged. A commit that is already in the log
+    remains. A commit that still waits for a writable log is rolled back.
     """
     waits = session.committing or (session.writes and not session.transactions)
     if not waits:

@@ -57,7 +57,10 @@ _VIEW_MODULES: Final = (
 
 
 def list_view_rows(context: StatementContext, name: str) -> Iterable[Record]:
-    """Return the rows of the view *name* (full, in lowercase). Rows omit columns with a constant value."""
+    """Return the rows of the view with the full lowercase name *name*.
+
+    The rows omit columns that have a constant value.
+    """
     rows = CATALOG_VIEWS[name].rows
     return () if rows is None else rows(context)
 
@@ -84,7 +87,10 @@ def _find_constraint_id(context: StatementContext, parts: list[str]) -> int | No
 
 
 def build_named_context(context: StatementContext, name: str) -> StatementContext:
-    """Return the context in the database of a three-part name; *context* itself for another name."""
+    """Return the context in the database that *name* names.
+
+    If *name* does not have three parts, return *context* itself.
+    """
     parts = [part.strip('[]"') for part in name.split(".")]
     return context.build_database_context(parts[-3]) if len(parts) > 2 and parts[-3] else context
 

@@ -157,7 +157,7 @@ THREADPOOL_WAIT_MS: Final = 100.0
 def _list_waits(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of sys.dm_os_wait_stats.
 
-    Waits of idle threads increase with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
+    Waits of idle threads increase with time. WRITELOG and DBMIRROR_DBM_EVENT increase with commits.
     """
     up_ms = 1000.0 * compute_uptime_s(context)
     values_by_wait: dict[str, tuple[float, float]] = {}
@@ -360,7 +360,8 @@ def compute_uptime_s(context: StatementContext) -> float:
 def get_instance_core_s(loads: Iterable[CopyLoad]) -> float:
     """Return the processor time of the instance in core seconds.
 
-    The load of each copy already contains the time of the whole instance.
+    Each of *loads* already contains the processor time of the whole instance, so the maximum is
+    returned.
     """
     return max((work.core_s for work in loads), default=0.0)
 

@@ -277,9 +277,9 @@ def evaluate_is_primary_replica(context: StatementContext, database: str) -> int
 def evaluate_backup_preference(context: StatementContext, database: str) -> int:
     """Evaluate sys.fn_hadr_backup_is_preferred_replica. Return 1 for a database that is in no group.
 
-    The candidates are the replicas that the group's preference allows and whose node is up. The candidate
-    with the highest priority is preferred; of equal priorities, the first by name. Documented except for
-    equal priorities [DOC: sys.fn_hadr_backup_is_preferred_replica].
+    The candidates are the replicas that the group's preference allows and whose node is up. The
+    candidate with the highest priority is preferred. If several have this priority, the first by name
+    is preferred. Documented except for equal priorities [DOC: sys.fn_hadr_backup_is_preferred_replica].
     """
     world, server = context.world, context.session.server
     copy = context.find_copy(database)

@@ -502,7 +502,7 @@ _QUERY_STORE_STATES: Final = ("OFF", "READ_ONLY", "READ_WRITE")
 def has_query_store(context: StatementContext, copy: DatabaseCopy) -> bool:
     """Return whether the Query Store is on, as in databases created by SQL Server 2022.
 
-    [DOC: Query Store]. A database from an earlier version is recognized by its compatibility level. Assumed.
+    [DOC: Query Store]. The compatibility level indicates a database from an earlier version. Assumed.
     """
     return context.version >= 2022 and options.get_compatibility_level(context.world, copy) >= 160
 

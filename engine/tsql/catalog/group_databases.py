@@ -160,7 +160,7 @@ def _build_own_log_columns(context: StatementContext, replica_database: ReplicaD
 
 
 def _estimate_log_time(context: StatementContext, source: int, behind_kb: float) -> str | None:
-    """Estimate the time at which the log *behind_kb* before the end was written; None if unknown."""
+    """Estimate when the log record *behind_kb* before the end of the log was written; None if unknown."""
     age_s = _estimate_log_age_s(context, source, behind_kb)
     if age_s is None:
         return None
@@ -177,10 +177,10 @@ TRANSACTION_MIN_KB: Final = 3.0
 
 
 def _estimate_log_age_s(context: StatementContext, source: int, behind_kb: float) -> float | None:
-    """Estimate how long ago the log *behind_kb* before the end was written. Derived.
+    """Estimate how long ago the log record *behind_kb* before the end of the log was written. Derived.
 
-    Return None if the log rate is 0. The estimate uses the current rate, or the mean rate if little log is
-    written or commits stall.
+    Return None if the log rate is 0. The estimate uses the current rate, or the mean rate if little log
+    is written or commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s

@@ -31,8 +31,9 @@ _WINDOWS_BUILDS: Final = {
 def get_windows_version(context: StatementContext) -> tuple[str, tuple[int, int, int]]:
     """Return (name, (major version, minor version, build)) of Windows Server.
 
-    This is the version of the cluster, because nodes with a newer Windows keep the functional level of the
-    cluster. If SQL Server does not support it, return the oldest version that SQL Server supports.
+    The version is that of the cluster, because nodes with a newer Windows keep the functional level of
+    the cluster. If SQL Server does not support this Windows version, return the oldest version that it
+    supports.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_server_node(context.world, context.session.server)
@@ -79,9 +80,8 @@ FREE_MEMORY_MIN_KB: Final = 1024 * 1024
 def _list_memory(context: StatementContext) -> Iterable[Record]:
     """Yield the row of sys.dm_os_sys_memory.
 
-    The free memory is the memory that Windows and the instance leave. The page file has the size of the
-    memory.
-    Derived.
+    The free memory is the memory that neither Windows nor the instance uses. The page file is as large
+    as the memory. Derived.
     """
     _, held_kb = _compute_memory_kb(context)
     free_kb = max(COMPUTER_MEMORY_KB - WINDOWS_MEMORY_KB - held_kb, FREE_MEMORY_MIN_KB)

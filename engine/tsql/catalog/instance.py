@@ -169,7 +169,7 @@ register_view("sys.database_snapshots", list_no_rows)
 def _list_traces(context: StatementContext) -> Iterable[Record]:
     """Yield the default trace, if its option is on [DOC: default trace enabled; sys.traces].
 
-    The number in the file name counts the starts of the instance. Assumed: 1.
+    The number in the file name, which counts the starts of the instance, is always 1. Assumed.
     """
     if get_option_value(context, "default trace enabled"):
         yield {

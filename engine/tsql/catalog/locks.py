@@ -93,8 +93,8 @@ def _build_application_resource(
 def _build_row_resource(context: StatementContext, object_key: ObjectKey, number: int) -> LockResource:
     """Return the resource of the row *number* of a table.
 
-    It is the key of the row if the table has a unique key, else the position of the row in the heap.
-    INDEX_END, the end of the index, has a key of its own.
+    The resource is a KEY if the table has a unique key, otherwise the position of the row in the heap
+    (RID). *number* can be INDEX_END, the end of the index, which has its own KEY.
     """
     stored_object = objects.read_object(context, object_key)
     table = (
@@ -172,8 +172,9 @@ def find_current_waits(context: StatementContext) -> dict[int, CurrentWait]:
 
 
 def _get_commit_wait_type(context: StatementContext, database: str) -> str:
-    """Return the wait type of a commit, which waits for another copy or only for its own log.
+    """Return the wait type of a commit in *database*.
 
+    It depends on whether the commit waits for another copy or only for its own log.
     [DOC: sys.dm_os_wait_stats]
     """
     copy = context.world.copies.get((context.session.server, database))
@@ -381,7 +382,7 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
 
 
 def _get_current_session(context: StatementContext, session: SqlSession) -> SqlSession:
-    """Return the session in its current state, which for the querying session is in *context*."""
+    """Return the session in its current state. The current state of the querying session is in *context*."""
     return context.session if session.spid == context.session.spid else session
 
 

@@ -62,9 +62,9 @@ def run_job_step(
 
 
 def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
-    """Replace the Agent's tokens in a command, such as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`.
+    """Replace the Agent's tokens in a job step's command.
 
-    [DOC: job step tokens].
+    Examples of tokens: `$(ESCAPE_SQUOTE(WMI(DatabaseName)))`, `$(A-MSG)`. [DOC: job step tokens].
     """
     token_values = {**tokens, "JOBNAME": job}
 

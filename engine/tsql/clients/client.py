@@ -263,7 +263,10 @@ def _split_batches(world: World, name: str, run: Submission, meter: WorkMeter) -
 
 
 def _apply_error_exit(run: Submission, server: str, meter: WorkMeter) -> Submission:
-    """Return the submission. If an error has occurred since `:ON ERROR EXIT`, skip the rest of it."""
+    """Return the submission.
+
+    If an error has occurred since `:ON ERROR EXIT`, skip the rest of the submission.
+    """
     if run.errors_from is None:
         return run
     messages = run.messages[run.errors_from :]
@@ -393,7 +396,11 @@ _LOOP_END_TEXT: Final = "Batch execution completed {0} times."
 
 
 def _handle_hung_server(world: World, name: str, run: Submission, is_connected: bool) -> None:
-    """Let a submission wait for a hung server. A new connection fails after the login timeout."""
+    """Let a submission wait for a hung server.
+
+    *is_connected*: the window already has a connection. Otherwise, the attempt to connect fails after
+    the login timeout.
+    """
     number = world.next_id()
     reason = "server" if is_connected else "login"
     due_tick = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
@@ -559,8 +566,8 @@ def check_connections(world: World) -> None:
 def _break_connection(world: World, name: str, number: int, *arguments: str) -> None:
     """Break the connection of a window and roll back its uncommitted work.
 
-    A running batch ends with the transport error. Without a running batch, the next batch gets the error if
-    a transaction was open. In all other cases, a window reconnects silently, as drivers do.
+    A running batch ends with the error *number*. Without a running batch, the next batch gets the error
+    if a transaction was open. In all other cases, a window reconnects silently, as drivers do.
     """
     session: Window = world.sessions[name]
     run: Submission | None = world.batches.get(name)

@@ -36,10 +36,10 @@ def is_reachable(world: World, server: str) -> bool:
 
 
 def get_refusal_number(world: World, server: str) -> int:
-    """Return the error number of a connection to an unreachable instance.
+    """Return the error number of a failed connection to an unreachable instance.
 
-    The number is 2 if the computer responds but the instance does not, and 53 if nothing responds at the
-    address.
+    The number is 2 if the computer responds but the instance does not, and 53 if nothing responds at
+    the address.
     """
     instance = world.instances[server]
     return (
@@ -50,8 +50,9 @@ def get_refusal_number(world: World, server: str) -> int:
 def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
     """Return the errors of a login to a database that the server does not open.
 
-    Public forum threads show 4060 and 18456. For a database in a restore (927) or an availability group
-    (983), they first show the reason. For a mirror (954) and others, this order is derived.
+    The order is the reason *problem* (unless it is 911), then 4060 and 18456. Public forum threads show
+    this order for a database in a restore (927) or an availability group (983). For a mirror (954) and
+    other reasons, the order is derived.
     """
     reasons = (problem,) if problem.number != 911 else ()
     return (*reasons, SqlError(4060, database), SqlError(18456, login))
@@ -90,9 +91,11 @@ def find_unusable_database(world: World, session: SqlSession) -> str | None:
 
 
 def log_lost_backup(world: World, instance: Instance, handler: str, args: tuple[object, ...]) -> bool:
-    """Log the end of a backup whose copy closes or has changed its role. Return False for other statements.
+    """Log the failure of a backup if its database copy has closed or changed its role.
 
-    A failover ends the connections that use the database [DOC: role switching].
+    Return whether a failure was logged; False for other statements. A failover ends the connections
+    that use the database [DOC: role switching]. *handler*: timer handler of the statement. *args*: its
+    arguments, the database first.
     """
     titles = {"backup.data": "BACKUP DATABASE", "backup.log": "BACKUP LOG"}
     if handler not in titles or not instance.answering:
@@ -116,7 +119,7 @@ def log_lost_backup(world: World, instance: Instance, handler: str, args: tuple[
 
 
 def find_program_name(world: World, program_name: str) -> str:
-    """Return the name of a program as the scenario spells it, without regard to case.
+    """Return the name of a program in the spelling of the scenario. The search ignores case.
 
     Return "" if the scenario does not name the program.
     """

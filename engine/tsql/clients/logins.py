@@ -52,10 +52,10 @@ which the program connects. *encrypted*: "yes" or empty.
 
 
 def log_in(world: World, window: str, text: str) -> None:
-    """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
+    """Log in with *text*, a JSON object whose keys are LOGIN_FIELDS.
 
-    The event `session` reports admission, refusal or redirection. If no program could send this request,
-    raise InputError and change nothing.
+    The event `session` reports admission, refusal or redirection. If no program could send this
+    request, raise InputError and change nothing.
     """
     options = _parse_request(text)
     server = connections.get_server_name(window)

@@ -50,7 +50,10 @@ NEWEST_VERSION: Final = VERSIONS[-1]
 def compile_batch(
     text: str, version: int = NEWEST_VERSION, variables: frozenset[str] = frozenset()
 ) -> Program:
-    """Compile a batch for a server of *version*. *variables* count as declared. Raises SqlSyntaxError with its line."""
+    """Compile a batch for a server of *version*.
+
+    *variables* count as declared. Raises SqlSyntaxError with the line of the error.
+    """
     return compile_in_steps(text, version, variables).get_result()
 
 

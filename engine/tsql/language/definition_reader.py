@@ -432,7 +432,8 @@ class DefinitionReader(TableDefinitionReader):
     def parse_cursor(self, name: str, line: int) -> None:
         """Parse the rest of a cursor definition: `[options] CURSOR [options] FOR select`.
 
-        Raise 155 for an unknown option, 1049 for options on both sides of CURSOR, 1048 for exclusive options.
+        Raise 155 for an unknown option, 1049 for options on both sides of CURSOR. Raise 1048 for options
+        that exclude each other.
         """
         options_by_side: list[list[str]] = [[]]
         while not self.is_keyword("FOR"):
@@ -490,7 +491,8 @@ functions].
 def check_function_body(program: Program, tokens: Sequence[Token], line: int) -> None:
     """Raise an error if *program* is not a valid body of a function.
 
-    The error numbers are 443, 444, 455, 2772, and 0 (a SqlSyntaxError). *line*: first line of the body.
+    The error is 443, 444, 455 or 2772, or a SqlSyntaxError with the number 0. *line*: first line of the
+    body.
     """
     for index, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):

@@ -202,7 +202,10 @@ def build_unexpected_token_error(token: Token, last_token: Token | None = None) 
 
 
 def restore_spelling(word: object, text: str) -> object:
-    """Return *word*, which an error message shows in capitals, in the spelling of *text*."""
+    """Return *word* as *text* spells it.
+
+    *word*: parameter of an error message, in capitals.
+    """
     if not isinstance(word, str) or not word.isupper() or word in text:
         return word
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE)

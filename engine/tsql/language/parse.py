@@ -203,7 +203,8 @@ def _build_master_key(c: Children) -> s.Statement:
 def _build_login_option(c: Children) -> list[tuple[str, object]]:
     """Return (name, value) pairs for an option of a login.
 
-    They include the words after its value, such as MUST_CHANGE, and OLD_PASSWORD.
+    The first pair is the option itself. The other pairs are OLD_PASSWORD and the words after the
+    option's value, such as MUST_CHANGE.
     """
     if _to_upper(c[0]) == "PASSWORD" and isinstance(c[1], Token) and c[1].type == "NAME":
         raise SqlSyntaxError(c[1].line or 1, 102, str(c[1]))

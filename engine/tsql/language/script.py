@@ -83,11 +83,12 @@ _IGNORED_DIRECTIVES: Final = frozenset({"xml", "reset", "help", "list", "listvar
 
 
 def split_script_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[SplitScript]:
-    """Return a computation of the steps of a submission, and of the sqlcmd variables after it.
+    """Return a computation that splits a submission into steps.
 
-    GO and directives are not recognized inside strings, quoted names and comments. As in SSMS, an unknown
-    `$(name)` or an invalid GO is a fatal note, and the steps before it remain. Repeated calls return the
-    same cached computation.
+    Its result also contains the sqlcmd variables after the submission. GO and directives are not
+    recognized inside strings, quoted names and comments. As in SSMS, an unknown `$(name)` or an
+    invalid GO is a fatal note, and the preceding steps remain. Repeated calls return the same cached
+    computation.
     """
     key = (text, tuple(sorted(variables.items())))
     return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))

@@ -207,7 +207,7 @@ class TokenReader:
         return first if self.token.upper in STOP_WORDS else self.skip_clause(commas)
 
     def is_next_statement(self, start: int, seen_keywords: Container[str]) -> bool:
-        """Return whether the current token begins another statement than the one that began at *start*.
+        """Return whether the current token begins a new statement after the one that began at *start*.
 
         *seen_keywords*: the keywords between *start* and the current token.
         """
@@ -247,8 +247,8 @@ class TokenReader:
     def _has_as_keyword(self, bracket: int) -> bool:
         """Return whether AS follows a parenthesized group.
 
-        *bracket*: distance of the opening parenthesis, in tokens. For example, no AS follows the options in
-        WITH ENCRYPTION ( … ).
+        *bracket*: number of tokens from the current token to the opening parenthesis. For example, no AS
+        follows the options in WITH ENCRYPTION ( … ).
         """
         level = 0
         for index in range(self.position + bracket, len(self.tokens)):

@@ -46,8 +46,8 @@ from engine.tsql.scalars.values import Scalar, to_text
 def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> bool:
     """Return whether the procedure of EXEC exists.
 
-    Also return True for a procedure on another server, and for a name in a variable, which cannot be
-    checked.
+    Also return True for a procedure that cannot be checked: on another server, or with its name in a
+    variable.
     """
     parts = [part.strip("[]") for part in statement.procedure.split(".")]
     name = parts[-1].lower()
@@ -60,9 +60,10 @@ def is_known_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureS
 def _find_user_procedure(
     machine: ExecutionMachine, parts: tuple[str, ...]
 ) -> tuple[tuple[str, ...], objects.UserProcedure | None]:
-    """Return (name, user-defined procedure) for a call; None if there is none.
+    """Return (name, user-defined procedure) for a call; the procedure is None if it does not exist.
 
-    A name that begins with `sp_` can be in master. The procedure then runs in the database of the call.
+    A procedure whose name begins with `sp_` can be in master. It then runs in the database of the
+    call.
     """
     names = [parts]
     is_database = len(parts) == 2 or (

@@ -290,8 +290,8 @@ def _show_diagnostics(call: ProcedureCall) -> None:
 
     [DOC: sp_server_diagnostics]
 
-    Only simulated problems change the state of a component from clean. They are failed disks, lack of
-    threads, and AGs whose replica on this server is neither primary nor secondary.
+    The state of a component is clean unless a simulated problem affects it. The problems are failed
+    disks, lack of threads, and an AG replica on this server that is neither primary nor secondary.
     """
     context, world = call.machine.context, call.world
     if context.version < 2012:

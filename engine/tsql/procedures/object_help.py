@@ -74,7 +74,7 @@ def _execute_help(call: ProcedureCall) -> None:
 
 
 def find_described_object(call: ProcedureCall, parts: tuple[str, ...]) -> objects.UserObject | None:
-    """Return the object of a procedure's argument; None if it does not exist.
+    """Return the object that an argument of a procedure names; None if it does not exist.
 
     Temp tables are in tempdb [DOC: CREATE TABLE, temporary tables].
     """
@@ -263,9 +263,9 @@ def _show_constraints(call: ProcedureCall, name: str, table: Table) -> None:
 
 
 def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | None]]) -> None:
-    """Show the columns of an object. *columns*: (name, type, nullable).
+    """Show the columns of an object.
 
-    None for nullable means that it is unknown.
+    *columns*: (name, type, nullable). *nullable* is None if it is unknown.
     """
     rows: list[Row] = []
     for name, kind, nullable in columns:
@@ -402,9 +402,10 @@ def _rename_object(
 
 
 def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
-    """Return the columns. Unnamed DEFAULT constraints keep their generated names as explicit names.
+    """Return the columns of *table*, with an explicit name for every DEFAULT constraint.
 
-    A new name of the table then does not change these names.
+    Unnamed constraints get their generated names, so that renaming the table does not change these
+    names. *name*: name of the table before the renaming.
     """
     return tuple(
         replace(column, default_name=constraints.get_default_name(name, column)) if column.default else column

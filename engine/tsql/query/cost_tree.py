@@ -72,7 +72,10 @@ class _CostModelBuilder:
         return QueryCost(parts=(query_cost,), recursive=True)
 
     def _count_inner_queries(self, query: QueryCost) -> None:
-        """Count the inner queries of *query*. Each counts as often as it is referenced. Raises 8623."""
+        """Count the inner queries of *query*. Each counts as often as it is referenced.
+
+        Raises 8623 for more than NESTED_QUERIES_MAX.
+        """
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
             weight += self._weights.get(part, 0) if part is not None else 0
@@ -221,7 +224,10 @@ def _is_json_each(node: exp.Expr) -> bool:
 
 
 def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
-    """Return the window functions that must sort. ROW_NUMBER without an order need not."""
+    """Return the window functions that need sorted rows.
+
+    All window functions need them, except ROW_NUMBER without an order.
+    """
     return [
         window
         for window in expression.find_all(exp.Window)
@@ -230,7 +236,10 @@ def _list_sorts(expression: exp.Expr) -> list[exp.Window]:
 
 
 def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[int, ...] | None:
-    """Return the indexes of the sources with columns in GROUP BY; None if unknown or without GROUP BY."""
+    """Return the indexes of the sources whose columns are in GROUP BY.
+
+    Return None without GROUP BY, or if the source of a column is unknown.
+    """
     group = select.args.get("group")
     if group is None or not group.expressions:
         return None
@@ -390,9 +399,9 @@ def _read_row_limit(query: exp.Expr) -> int:
 
 
 def _read_limit_parameter(query: exp.Expr) -> tuple[str, bool] | None:
-    """Return (parameter in LIMIT, is_length); None without a parameter.
+    """Return (name of the parameter in LIMIT, is_length); None if LIMIT has no parameter.
 
-    *is_length*: the limit is the length of the parameter's text, not its value.
+    If *is_length* is True, the limit is the length of the parameter's text instead of its value.
     """
     limit = query.args.get("limit")
     value = limit.expression if limit is not None else None

@@ -91,7 +91,7 @@ def _get_position(node: exp.Expr) -> int:
 
 
 def _find_outermost_node(node: exp.Expr) -> exp.Expr:
-    """Return the outermost of the parentheses and minus signs around the node, or the node itself."""
+    """Return the outermost parenthesis or minus sign around *node*; *node* itself if there is none."""
     while isinstance(node.parent, exp.Paren | exp.Neg):
         node = node.parent
     return node

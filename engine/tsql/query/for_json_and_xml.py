@@ -178,8 +178,8 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
 def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
     """Return the call that converts a value to JSON.
 
-    Numbers have no quotes, bits become true or false, and binary values base64. *fragment*: True if the value
-    already is JSON.
+    Numbers have no quotes, bits become true or false, and binary values become base64. *fragment*:
+    True if the value already is JSON. *prefix*: text before the name of the called function.
     """
     if kind is None or fragment:
         return _build_call(
@@ -236,7 +236,8 @@ def _list_nesting_levels(
 
     The tables are in the order in which the columns use them.
 
-    Return None if a level above the last contains an expression, because rows are grouped by column values.
+    Rows are grouped by column values. Therefore, return None if any level except the last contains an
+    expression.
     """
     levels: dict[str, list[tuple[int, str]]] = {}
     own_names: list[str] = []

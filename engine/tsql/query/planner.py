@@ -129,7 +129,7 @@ def check_column_list(text: str, line: int) -> None:
 
 
 def split_cursor_query(text: str) -> tuple[str, str]:
-    """Return the SELECT of a cursor and its last clause, such as FOR_UPDATE; "" without one."""
+    """Return (SELECT of a cursor, last clause such as FOR_UPDATE); the clause is "" if there is none."""
     level, begins, clause = 0, len(text), ""
     for token, next_token in pairwise(tokenize(text)):
         level += token.is_operator("(") - token.is_operator(")")
@@ -152,7 +152,7 @@ OUTPUT_ENDS: Final = {
 
 @lru_cache(maxsize=256)
 def split_output(text: str) -> tuple[str, s.OutputClause | None]:
-    """Return the statement without its OUTPUT clause, and the clause; None without one.
+    """Return (statement without its OUTPUT clause, clause); the clause is None if there is none.
 
     Raises SqlSyntaxError for an invalid clause.
     """
@@ -270,7 +270,10 @@ _UNSIMULATED_WORDS: Final = frozenset({"$IDENTITY", "$ROWGUID"})
 
 
 def find_unsimulated_construct(tokens: Sequence[Token], version: int) -> str:
-    """Return the first construct of *version* in a query that is not simulated; "" if there is none."""
+    """Return the first construct in a query that *version* supports but the simulation does not.
+
+    Return "" if there is none.
+    """
     for first_version, pairs in _SYNTAX_VERSIONS.items():
         for before, token in pairwise(tokens if first_version <= version else ()):
             word_pair = (before.upper or before.text, token.upper or token.text)
@@ -333,9 +336,9 @@ FOR_JSON_VERSION: Final = 2016
 
 
 def check_version(tokens: Sequence[Token], version: int) -> None:
-    """Raise 243 for types, or 102 for other features, that *version* lacks.
+    """Raise 243 for a type, or 102 for another feature, that does not exist in *version*.
 
-    The features include OFFSET, ORDER BY in OVER, and IIF.
+    Examples of such features are OFFSET, ORDER BY in OVER, and IIF.
     """
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
     if dropping and version < IF_EXISTS_VERSION:

@@ -136,9 +136,9 @@ class TableStatistics:
         ]
 
     def get_highest_frequency(self, table: str, column: str, bounds: tuple[ColumnBound, ...] = ()) -> int:
-        """Return the frequency of the most frequent value of a column in the rows within *bounds*.
+        """Return the number of rows with the most frequent value of a column.
 
-        For an unknown column, return the number of these rows.
+        Only rows within *bounds* count. For an unknown column, return the number of all these rows.
         """
         key = table, column, bounds
         if key not in self._commonest:
@@ -150,7 +150,7 @@ class TableStatistics:
         return self._commonest[key]
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
-        """Return the highest frequency in *column* among the values that also occur in *other_column*."""
+        """Return the number of rows with the most frequent value of *column* that is also in *other_column*."""
         own_values, other_values = (
             self._count_values(table, column),
             self._count_values(other_table, other_column),
@@ -190,7 +190,7 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
 
 
 def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
-    """Return the estimated work of *query* with tables of these sizes.
+    """Return the estimated work of *query*. *sizes*: statistics of the tables.
 
     Raises 8623 for a query that is nested too deeply for Python.
     """
@@ -203,7 +203,7 @@ def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
 def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
     """Return the highest estimated work per row among the recursive parts of the CTEs in *query*.
 
-    The module scratch_database counts this work for each row that such a part produces.
+    The module scratch_database counts this work for each row of a recursive part.
     """
     cost_cache: dict[QueryCost, tuple[int, int]] = {}
     costs: set[QueryCost] = set()
@@ -314,9 +314,10 @@ def _count_matches(source: CostSource, equal: ColumnEquality, row_count: int, si
 
 
 def _get_highest_frequency(source: CostSource, column: str, row_count: int, sizes: TableStatistics) -> int:
-    """Return the frequency of the most frequent value of a column of *source*.
+    """Return the number of rows of *source* with the most frequent value of a column.
 
-    For a computed column, it is assumed to be the square root of *row_count*, the number of rows of *source*.
+    For a computed column, this number is assumed to be the square root of *row_count*. *row_count*:
+    number of rows of *source*.
     """
     if source.query is None:
         return sizes.get_highest_frequency(source.table, column)
@@ -387,7 +388,10 @@ class TableAccess(Struct, frozen=True):
     """Equalities with columns of other tables."""
 
     def list_conditions(self) -> list[ColumnTest]:
-        """Return `conditions`, and the conditions that follow from equal columns of other tables."""
+        """Return `conditions` and the conditions that joins imply.
+
+        A condition on a column of another table also applies to the equal column of this table.
+        """
         implied = (
             (link.column, *test[1:])
             for link in self.links
@@ -560,7 +564,10 @@ class SelectScope(Struct):
     ctes: dict[str, Columns | None] = field(default_factory=dict)
 
     def find_cte(self, name: str) -> Columns | bool | None:
-        """Return the columns of a common table expression (None if unknown), or False if it does not exist."""
+        """Return the columns of the common table expression *name*.
+
+        Return None if the columns are unknown, and False if the expression does not exist.
+        """
         space: SelectScope | None = self
         while space is not None:
             if name.lower() in space.ctes:

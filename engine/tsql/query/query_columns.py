@@ -64,7 +64,10 @@ def apply_outer_join(join: exp.Expr, sources: Sequence[QuerySource], first_joine
 
 
 def is_nullable(node: exp.Expr, space: SelectScope | None, get_name: Callable[[object], str]) -> bool:
-    """Return whether an expression is nullable. As in SQL Server, only its text counts, not the data."""
+    """Return whether the text of an expression makes it nullable. As in SQL Server, data do not count.
+
+    *get_name*: function that returns the text of an identifier node.
+    """
     if isinstance(node, exp.Literal | exp.National | exp.HexString):
         return False
     if isinstance(node, exp.Paren):

@@ -317,9 +317,10 @@ class ScratchDatabase:
     def _read_before_failure(
         self, plan: QueryPlan, parameters: dict[str, Scalar], count: int
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
-        """Return column names and rows that precede an error. *count*: number of rows that have arrived.
+        """Return the column names, and the rows that precede an error.
 
-        The connection reads one row ahead and loses it if an error occurs.
+        *count*: number of rows that have arrived. The connection reads one row ahead and loses this row
+        if an error occurs.
         """
         for limit in (count + 1, 0):
             try:
@@ -511,9 +512,10 @@ def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar
 
 
 def _needs_read_columns(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
-    """Return whether the query can run only if the columns that it reads are known.
+    """Return whether the columns that the query reads must be known before it runs.
 
-    This is so for several tables, and for a table that computes only the columns that are read.
+    They must be known for several tables, and for a table that computes only the columns that are
+    read.
     """
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 

@@ -136,10 +136,10 @@ def _find_source(select: exp.Expr | None, alias: str) -> tuple[exp.Expr, exp.Exp
 
 
 def _find_reading_query(select: exp.Select, query: RewrittenQuery) -> tuple[exp.Select, exp.Expr] | None:
-    """Return the only SELECT that reads the result of *select*, and the source in its FROM clause.
+    """Return (SELECT, source) for the only SELECT that reads the result of *select*.
 
-    The source is the derived table or the common table expression that *select* defines. Return None if there
-    is no such SELECT.
+    The source is the derived table or the common table expression in FROM that *select* defines.
+    Return None if there is no such SELECT.
     """
     source, user = select.parent, None
     if isinstance(source, exp.CTE):
@@ -154,9 +154,10 @@ def _find_reading_query(select: exp.Select, query: RewrittenQuery) -> tuple[exp.
 def _read_source_tests(
     select: exp.Select, source: exp.Expr, query: RewrittenQuery
 ) -> list[ColumnTest] | None:
-    """Return the comparisons with columns of *source* that all rows of *select* satisfy; None if unknown.
+    """Return the comparisons with columns of *source* in *select* and in the queries that read *select*.
 
-    This includes the conditions of the queries that read *select*.
+    Every row of *source* that affects the result satisfies these comparisons. Return None if they are
+    unknown.
     """
     joined = list(_list_joined_tables(select))
     if any(join is not None and join.side in ("RIGHT", "FULL") for _, join in joined):
@@ -205,7 +206,7 @@ def _map_columns(select: exp.Select, source: exp.Expr) -> dict[str, str]:
 def list_column_origins(tree: exp.Expr) -> tuple[tuple[str, str, str], ...]:
     """Return (result column, table key, table column) for each result column that comes from a table.
 
-    Empty if a condition on the result does not limit the rows that the query reads.
+    Return an empty tuple if a condition on the result does not limit the rows that the query reads.
     """
     if not isinstance(tree, exp.Select) or not _keeps_conditions(tree):
         return ()
@@ -220,10 +221,11 @@ def list_column_origins(tree: exp.Expr) -> tuple[tuple[str, str, str], ...]:
 def _read_links(
     part: exp.Expr, table: exp.Table, select: exp.Select, query: RewrittenQuery
 ) -> tuple[list[ColumnTest], list[JoinLink]]:
-    """Return the tests and links for *table* from an equality `column = column of another source`.
+    """Return the tests and links for *table* that follow from the condition *part*.
 
-    If the other column has constant values, return tests. If conditions limit the other table, return a link
-    to it.
+    Only an equality `column = column of another source` has any. If the other column has constant
+    values, return a test. If the other source is a base table, return a link to it with its
+    conditions.
     """
     if not isinstance(part, exp.EQ):
         return [], []

@@ -133,7 +133,10 @@ def copy_query_tree(text: str, line: int) -> exp.Expr:
 
 
 def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
-    """Return *problem* with its line number in the batch. *line*: first line of the text in the batch."""
+    """Return *problem* with its line number in the batch instead of the line number in the text.
+
+    *line*: line of the batch on which the text begins.
+    """
     placed_error = SqlSyntaxError(problem.line + line - 1, problem.number, *problem.parameters)
     placed_error.problems = problem.problems
     return placed_error
@@ -576,11 +579,11 @@ def _plan_merge_part(
     outputs: list[exp.Expr],
     names: BindingContext,
 ) -> Planning:
-    """Plan one of the queries of a MERGE.
+    """Plan one of the queries of a MERGE, for the WHEN clauses *whens*.
 
-    The columns of its result are the row number, the index of the WHEN clause (NULL for none) and the values
-    of all WHEN clauses. *whens*: these clauses. *number*: expression for the row number. *outputs*: columns
-    for the OUTPUT clause.
+    The result columns are the row number, the index of the WHEN clause (NULL for none), the values of
+    all *whens*, and *outputs*. *number*: expression for the row number. *outputs*: columns for the
+    OUTPUT clause.
     """
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []

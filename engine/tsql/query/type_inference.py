@@ -560,7 +560,10 @@ def _infer_exists(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
-    """Bind AND and OR in a loop, because generated queries can have hundreds of operands."""
+    """Bind the operands of AND and OR, and return the type of the result.
+
+    A loop processes the operands, because generated queries can have hundreds of them.
+    """
     parts: list[exp.Expr] = []
     while isinstance(node, exp.And | exp.Or):
         parts.append(node.args["expression"])

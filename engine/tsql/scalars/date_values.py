@@ -293,7 +293,7 @@ def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
 
 
 def _adjust_for_minute_rounding(ticks: int) -> int:
-    """Round a time of day to a millisecond, then add one millisecond, before it is rounded to minutes.
+    """Prepare a time of day for rounding to minutes: round it to a millisecond, then add one.
 
     As in SQL Server, 29.998 s is then rounded down to a minute, and 29.999 s up.
     """
@@ -301,7 +301,7 @@ def _adjust_for_minute_rounding(ticks: int) -> int:
 
 
 def _round_datetime_ticks(datetime_units: int) -> int:
-    """Convert a time of day from units of 1/300 s to ticks that end in .000, .003 or .007 s.
+    """Convert a time of day from units of 1/300 s to ticks, rounded to .000, .003 or .007 s.
 
     The type datetime stores times in this form. Documented.
     """
@@ -409,9 +409,9 @@ def format_date(
 
 
 def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
-    """Return placeholder of a style's format ("y", "mm" …) -> text for the value.
+    """Return the texts for the placeholders in the format of a style ("y", "mm" …).
 
-    *long*: a year has four digits.
+    *long*: True if "yy" is a year of four digits.
     """
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600

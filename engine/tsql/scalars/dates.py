@@ -109,9 +109,10 @@ def evaluate_dateadd(
 
 
 def _add_months(day: date, count: int, kind: SqlType) -> date:
-    """Return the day *count* months later. The last day of the month replaces a day that does not exist.
+    """Return the day *count* months later.
 
-    Raises 517.
+    If this day does not exist, return the last day of its month. Raises 517 if the year is outside 1
+    to 9999.
     """
     months = day.month - 1 + count
     year, month = day.year + months // 12, months % 12 + 1
@@ -255,9 +256,9 @@ def _convert_difference_end(value: Scalar, culture: Culture) -> DateTimeValue:
 
 
 def _parse_offset_minutes(zone: Scalar, name: str) -> int:
-    """Return the minutes east of UTC of *zone*, which is a number of minutes or a text such as `+02:00`.
+    """Return the minutes east of UTC for *zone*, a number of minutes or a text such as `+02:00`.
 
-    Raises 9812.
+    Raises 9812 for another text, or for more than 14 hours.
     """
     match = re.fullmatch(r"([+-])(\d{2}):(\d{2})", to_text(zone))
     if isinstance(zone, int):

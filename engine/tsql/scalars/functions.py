@@ -44,7 +44,10 @@ from engine.tsql.scalars.values import (
 
 @propagate_null
 def _compute_top_percent(count: Scalar, percent: Scalar) -> Scalar:
-    """Return the row count of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP]. Raises 1031."""
+    """Return the row count of TOP (percent) PERCENT, rounded up. Documented [DOC: TOP].
+
+    *count*: number of all rows. Raises 1031 for a percentage outside 0 to 100.
+    """
     share = Fraction(str(to_number(percent)))
     if not 0 <= share <= 100:
         raise SqlError(1031)
@@ -59,7 +62,10 @@ def _check_recursion(level: Scalar, max_level: Scalar) -> Scalar:
 
 
 def evaluate_datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATALENGTH: the size in bytes of a value of type *kind*; "" for an unknown type [DOC: data types]."""
+    """Evaluate DATALENGTH: the size of *value* in bytes [DOC: data types].
+
+    *kind*: type of *value*; "" if the type is unknown.
+    """
     if value is None:
         return None
     type_ = parse_sql_type(str(kind), 0) if kind else None

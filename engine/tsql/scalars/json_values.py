@@ -164,7 +164,10 @@ def find_child(node: JsonNode, step: str | int) -> JsonNode | None:
 
 
 def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
-    """Return the node at *path* below *node*. Without one, return None, or raise 13608 for a strict path."""
+    """Return the node at *path* below *node*; None if it does not exist.
+
+    For a strict path, raise 13608 instead of returning None.
+    """
     json_node: JsonNode | None = node
     for step in path.steps:
         json_node = find_child(json_node, step) if json_node is not None else None
@@ -267,7 +270,11 @@ def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scal
 
 
 def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, json_text: str) -> str:
-    """Return *text* after JSON_MODIFY: the value at *path* is set, inserted, appended, or for NULL removed."""
+    """Return *text* after JSON_MODIFY at *path*.
+
+    The value is set, inserted or appended. If *new_value* is NULL, the old value is removed.
+    *json_text*: the new value as JSON.
+    """
     node = find_node(root, JsonPath(False, path.steps))
     if path.appends:
         if node is None or node.kind != "array":
@@ -286,9 +293,10 @@ def _set_value(text: str, root: JsonNode, path: JsonPath, new_value: Scalar, jso
 
 
 def _insert_member(text: str, root: JsonNode, path: JsonPath, json_text: str) -> str:
-    """Insert a member into the object that contains the last step of *path*.
+    """Return *text* with a new member at *path*. *json_text*: the value of the member.
 
-    Without such an object, change nothing.
+    The last step of *path* is the name of the member; the other steps lead to the object. Without
+    such an object, return *text* unchanged.
     """
     holder = find_node(root, JsonPath(False, path.steps[:-1])) if path.steps else None
     key = path.steps[-1] if path.steps else 0
@@ -316,7 +324,7 @@ _OPENJSON_TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false
 
 
 def _find_container(value: Scalar, path: Scalar) -> tuple[str, JsonNode | None]:
-    """Return the text, and the object or array at *path*; None if it does not exist.
+    """Return (JSON text, object or array at *path*); the second item is None if it does not exist.
 
     Raises SqlError 13611 if a strict path leads to a scalar.
     """

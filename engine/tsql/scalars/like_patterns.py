@@ -25,11 +25,13 @@ def evaluate_like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) ->
 
 
 def find_pattern_position(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
-    """Return the position in *text* at which the part of the pattern after a leading % matches.
+    """Return the position in *text* at which *pattern* matches; None without a match.
 
-    Return 0 for a match without a leading %, and None without a match. The % characters divide a pattern into
-    pieces of fixed length. The leftmost match of each piece is sufficient. Therefore, the search never
-    backtracks and its time is limited.
+    After a leading %, it is the position of the remaining pattern; otherwise, it is 0. *exact*:
+    distinguish uppercase and lowercase.
+
+    The % characters divide a pattern into pieces of fixed length. The leftmost match of each piece is
+    sufficient. Therefore, the search never backtracks and its time is limited.
     """
     first, *middle = _compile_pieces(pattern, escape, exact)
     opening = first.match(text)
@@ -66,7 +68,7 @@ def compute_search_work(pattern: Scalar = None, text: Scalar = None, *_: Scalar)
 def compute_compare_work(part: Scalar, text: Scalar) -> int:
     """Return an upper bound of the work to search *text* for *part*.
 
-    It assumes that at every position all characters except the last one match.
+    In the assumed worst case, all characters of *part* except the last one match at every position.
     """
     return (
         len(part) * len(text) // COMPARISONS_PER_WORK_UNIT

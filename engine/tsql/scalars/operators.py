@@ -362,7 +362,10 @@ def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
 
 
 def _write_bits(bits: int, width: int, template: Scalar) -> Scalar:
-    """Convert *bits* to binary if *template* is binary, else to a signed integer."""
+    """Convert *bits* to binary if *template* is binary, else to a signed integer.
+
+    *width*: number of bits. An integer of at most 8 bits has no sign.
+    """
     if isinstance(template, bytes):
         return bits.to_bytes(width // 8, "big")
     return bits - (1 << width) if width > 8 and bits >> (width - 1) else bits

@@ -91,9 +91,9 @@ def _infer_substring_type(types: Types) -> SqlType | None:
 
 
 def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
-    """Return a text type of the first argument's length, or of *length*.
+    """Return a text type with *length* or, if it is None, with the length of the first argument.
 
-    It is nvarchar if the first argument is Unicode, else varchar.
+    The type is nvarchar if the first argument is Unicode, else varchar.
     """
     first_sql_type = types[0] if types else None
     if first_sql_type is None:
@@ -135,7 +135,7 @@ def _infer_concat_type(types: Types) -> SqlType | None:
 
 
 def _infer_number_type(types: Types) -> SqlType | None:
-    """Return the type of ROUND and others: usually that of the argument.
+    """Return the result type of ROUND and similar functions, usually the type of the argument.
 
     Text becomes float, small integers become int.
     """

@@ -132,7 +132,8 @@ class SqlType(Struct, frozen=True):
     def is_long(self) -> bool:
         """Return whether values of the type may exceed the precision of a float and are stored as texts.
 
-        The types are money, and decimals with more than 18 digits or, with a scale, 15 digits.
+        The types are money, decimals of more than 18 digits, and decimals with a scale and more than 15
+        digits.
         """
         if self.name in DECIMALS:
             return self.precision > (NUMBER_DIGITS_MAX if not self.scale else FLOAT_DIGITS)
@@ -245,7 +246,7 @@ def parse_sql_type(text: str, default_length: int = 30) -> SqlType:
 
 
 def make_variant(kind: SqlType | None) -> SqlType:
-    """Return sql_variant whose value has the type *kind*. *kind* is None for an unknown type."""
+    """Return the type sql_variant for a value of the type *kind*. *kind* is None for an unknown type."""
     if kind is not None and kind.name == "sql_variant":
         return kind
     return SqlType("sql_variant", base=None if kind is None or kind.name == "null" else kind)
@@ -262,9 +263,9 @@ _SIZED_TYPES: Final = _LENGTH_LIMITS.keys() | DECIMALS | SCALED_TIME_TYPES | {"f
 def check_type_size(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
     """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for an invalid length or precision.
 
-    The message contains *item_kind* and *name*: "column" and its name, or "type" and the name of the type.
-    *number*:
-    position of the column or parameter, for 2716 and 2750.
+    *text*: the type as written. *item_kind* and *name* are parts of the message: "column" and its
+    name, or "type" and the name of the type. *number*: position of the column or parameter, for 2716
+    and 2750.
     """
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     if match is None or match[2] in (None, "max"):
@@ -298,7 +299,7 @@ def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:
 
 
 def get_precision_and_scale(kind: SqlType) -> tuple[int, int]:
-    """Return precision and scale of a numeric type in an operation with a decimal."""
+    """Return the precision and scale that a numeric type has in an operation with a decimal."""
     if kind.name in DECIMALS:
         return kind.precision, kind.scale
     if kind.name == "money":
@@ -376,7 +377,10 @@ _OPERATION_NAMES: Final = {
 
 
 def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
-    """Return the numeric type of an operand. A text operand is converted to the type of the other operand."""
+    """Return the numeric type of an operand: *kind* or, for a text operand, *other_type*.
+
+    A text operand is converted to the type of the other operand.
+    """
     return kind if kind.is_number else other_type
 
 
@@ -446,9 +450,10 @@ def _compute_joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
-    """Raise 529 (*explicit*), 206 or 257 for a conversion that does not exist.
+    """Raise an error for a conversion that does not exist. Documented [DOC: CAST and CONVERT].
 
-    Documented [DOC: CAST and CONVERT].
+    The error is 529 for an *explicit* conversion. For an implicit conversion, it is 257 if an
+    explicit one exists, else 206.
     """
     if source is None or source == NULL or source.name == target.name:
         return

@@ -180,7 +180,10 @@ _MONEY_PATTERN: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?
 
 
 def _parse_integer(text: str, name: str) -> int:
-    """Parse a text that matches _INTEGER, with 0 for a lone sign. Raises 8115 for too many digits."""
+    """Convert a text that matches _INTEGER to an integer. A lone sign gives 0.
+
+    Raises 8115 for too many digits. *name*: type in the error message.
+    """
     if len(text) > INTEGER_CHARACTERS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
@@ -238,7 +241,10 @@ def parse_number(text: str) -> Scalar:
 
 
 def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
-    """Round (*cut*: truncate) the number to the scale of *kind*. Raises 8115 if the result exceeds the precision."""
+    """Round the number to the scale of *kind*; with *cut*, truncate it.
+
+    Raises 8115 if the result exceeds the precision.
+    """
     try:
         rounding = ROUND_DOWN if cut else ROUND_HALF_UP
         quantized = number.quantize(Decimal(1).scaleb(-kind.scale), rounding, WIDE_DECIMAL_CONTEXT)
@@ -427,9 +433,9 @@ def format_as_type(
     culture: Culture = US_CULTURE,
     wide: bool = False,
 ) -> str:
-    """Convert the value to text by the rules of its type *source*.
+    """Convert the value to text by the rules of *source*, the type of the value.
 
-    *wide*: read binary values as nvarchar.
+    *style*: style number of CONVERT. *wide*: read binary values as nvarchar.
     """
     if isinstance(value, bytes):
         if style in (1, 2):
@@ -524,7 +530,10 @@ def format_value(value: Scalar) -> Scalar:
 
 
 def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
-    """Format a value for a result set by its type: decimals with all digits, money with two to four."""
+    """Format a value for a result set by its type.
+
+    Decimals have all digits of their scale. Money has two to four decimal places.
+    """
     if kind is None or not (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         return value
     if kind.name in DECIMALS:
@@ -561,7 +570,8 @@ def _build_order_key(text: str) -> tuple[str, str]:
 def compare_texts(a: str, b: str) -> int:
     """Compare two texts in the default collation. Return -1, 0 or 1.
 
-    Stored dates are compared as dates, also with a text; stored decimals are compared as numbers.
+    If one of them is a stored decimal, both are compared as numbers. Otherwise, if one is a stored
+    date, both are compared as dates.
     """
     if a.startswith(types.DECIMAL_MARK) or b.startswith(types.DECIMAL_MARK):
         try:
